@@ -1,0 +1,3 @@
+//! The `shuffledp` command-line program.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Tables, plots and pages: how results are shown to a person.
