@@ -1,0 +1,112 @@
+//! A number with what it is worth.
+
+use serde::Serialize;
+
+/// Which side of the truth a bound is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The protocol is at least this private.
+    Upper,
+    /// No analysis can claim less.
+    Lower,
+}
+
+/// What a bound is worth. Ordered: what comes later may be trusted less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// Proven for exactly what is asked. For a lower bound: exact for some mechanism of the class that was asked about.
+    Rigorous,
+    /// Computed exactly for a pair of datasets that is believed, not proven, to be the worst.
+    Conjectured,
+    /// A limit used at a finite number of clients; may be below the truth.
+    Asymptotic,
+    /// As published, with a known error; kept so that the papers' figures can be reproduced.
+    Flawed,
+}
+
+impl Standing {
+    /// The word that is printed and written into JSON. A rigorous lower bound is called "lower".
+    pub fn word(self, kind: Kind) -> &'static str {
+        match (self, kind) {
+            (Self::Rigorous, Kind::Upper) => "rigorous",
+            (Self::Rigorous, Kind::Lower) => "lower",
+            (Self::Conjectured, _) => "conjectured",
+            (Self::Asymptotic, _) => "asymptotic",
+            (Self::Flawed, _) => "flawed",
+        }
+    }
+}
+
+/// What is known of a method before it is asked anything.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct About {
+    /// The name in every output; part of the JSON contract.
+    pub id: &'static str,
+    /// Which side of the truth.
+    pub kind: Kind,
+    /// What it is worth.
+    pub standing: Standing,
+    /// Where it comes from: paper, theorem, version.
+    pub citation: &'static str,
+    /// What a reader should know: what it assumes, what is wrong with it. May be empty.
+    pub note: &'static str,
+}
+
+/// One method's answer to one question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// ε or δ, whichever was asked: rounded up for an upper bound and down for a lower one. `+∞` when vacuous.
+    pub value: f64,
+    /// The Rényi order that gave it, where one did.
+    pub order: Option<f64>,
+    /// What happened on the way, if a reader should know it.
+    pub remark: Option<String>,
+}
+
+impl Answer {
+    /// A value with nothing more to say.
+    pub fn plain(value: f64) -> Self {
+        Self { value, order: None, remark: None }
+    }
+}
+
+/// A number with what it is worth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// ε or δ, whichever was asked. Never NaN, never negative; `+∞` when vacuous.
+    pub value: f64,
+    /// The method's name.
+    pub id: &'static str,
+    /// Which side of the truth.
+    pub kind: Kind,
+    /// What it is worth.
+    pub standing: Standing,
+    /// The Rényi order that gave it, where one did.
+    pub order: Option<f64>,
+    /// Where it comes from.
+    pub citation: &'static str,
+    /// What a reader should know; may be empty.
+    pub note: String,
+}
+
+impl Bound {
+    /// Joins what is known of the method with what it answered.
+    pub(crate) fn new(about: About, answer: Answer) -> Self {
+        let note = match (about.note, answer.remark) {
+            (note, None) => note.to_owned(),
+            ("", Some(remark)) => remark,
+            (note, Some(remark)) => format!("{remark}; {note}"),
+        };
+        Self {
+            value: answer.value,
+            id: about.id,
+            kind: about.kind,
+            standing: about.standing,
+            order: answer.order,
+            citation: about.citation,
+            note,
+        }
+    }
+}

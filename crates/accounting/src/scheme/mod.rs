@@ -1,0 +1,57 @@
+//! What is asked: who speaks in a round, through which randomizer, and how often.
+//!
+//! Everything here is validated once, at construction and when deserialised; the rest of the crate relies on it.
+//! Adjacency is replace-one everywhere: neighbouring datasets differ in the record of one client.
+
+mod participation;
+mod randomizer;
+
+pub use participation::{MAX_COUNT, Participation, Scheme};
+pub use randomizer::{LocalGuarantee, Mechanism, RandomizerSpec};
+
+use crate::error::{Result, require};
+use serde::{Deserialize, Serialize};
+
+/// One round: who speaks, and through which randomizer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// Who speaks.
+    pub scheme: Scheme,
+    /// What each of them does to its record before sending it.
+    pub randomizer: RandomizerSpec,
+}
+
+/// The same round, `rounds` times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Question {
+    round: Round,
+    rounds: u64,
+}
+
+impl Question {
+    /// Asks about `rounds` independent repetitions of `round`; between 1 and [`MAX_COUNT`].
+    pub fn new(round: Round, rounds: u64) -> Result<Self> {
+        let rounds = require((1..=MAX_COUNT).contains(&rounds), "rounds", "between 1 and 2^53", rounds)?;
+        Ok(Self { round, rounds })
+    }
+
+    /// The round that is repeated.
+    pub fn round(&self) -> &Round {
+        &self.round
+    }
+
+    /// Who speaks in each round.
+    pub fn scheme(&self) -> &Scheme {
+        &self.round.scheme
+    }
+
+    /// The local randomizer.
+    pub fn randomizer(&self) -> &RandomizerSpec {
+        &self.round.randomizer
+    }
+
+    /// How many rounds.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+}
