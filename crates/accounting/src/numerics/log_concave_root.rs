@@ -7,8 +7,9 @@ const MAX_STEPS: u32 = 200;
 /// `(ln_tail(w), ln_tail'(w))`.
 ///
 /// A concave function lies under its tangents, so the first Newton step lands left of the root (or on it) and the following
-/// ones climb towards it without overshooting: no start is too bad, also for targets of `−690`. The bracket is kept anyway
-/// and a step that leaves it is replaced by bisection, since rounding knows nothing of concavity.
+/// ones climb towards it without overshooting: no start is too bad, also for targets of `−690`. It may be slow: where the
+/// tail is `exp(−e^−w)`, a step moves `w` by 1 only. So the bracket is kept, and halved whenever a step leaves it or the last
+/// one gained less than a factor of ten.
 /// Returns the last iterate when steps fall below rounding, an end of the interval if the root is beyond it, and NaN if an
 /// evaluation is NaN or the steps do not settle.
 pub(super) fn log_concave_root(
@@ -20,6 +21,7 @@ pub(super) fn log_concave_root(
 ) -> f64 {
     let (mut low, mut high) = (low, high);
     let (mut low_seen, mut high_seen) = (false, false);
+    let mut last = f64::INFINITY;
     let mut w = start.clamp(low, high);
     for _ in 0..MAX_STEPS {
         let (value, slope) = evaluate(w);
@@ -39,13 +41,15 @@ pub(super) fn log_concave_root(
             (low, low_seen) = (w, true);
         }
         let newton = w - excess / slope;
+        let slow = excess.abs() > 0.1 * last;
+        last = excess.abs();
         // An end that was never evaluated may be tried; one that was cannot be the root.
-        let next = if newton <= low {
+        let next = if slow || newton.is_nan() {
+            0.5 * (low + high)
+        } else if newton <= low {
             if low_seen { 0.5 * (low + high) } else { low }
         } else if newton >= high {
             if high_seen { 0.5 * (low + high) } else { high }
-        } else if newton.is_nan() {
-            0.5 * (low + high)
         } else {
             newton
         };
@@ -74,6 +78,18 @@ mod tests {
             let root = log_concave_root(start, -1e6, 1.0, -690.0, parabola);
             assert!((root + 1380.0_f64.sqrt()).abs() < 1e-12, "{start}: {root}");
         }
+    }
+
+    #[test]
+    fn a_double_exponential_does_not_crawl() {
+        // Ten halvings of 1416, each at worst after one wasted step, and the last quadratic ones.
+        use std::cell::Cell;
+        let count = Cell::new(0);
+        let root = log_concave_root(0.0, -708.0, 708.0, -690.0, |w| {
+            count.set(count.get() + 1);
+            (-(-w).exp(), (-w).exp())
+        });
+        assert!((root + 690.0_f64.ln()).abs() < 1e-14 && count.get() < 40, "{root} after {}", count.get());
     }
 
     #[test]
