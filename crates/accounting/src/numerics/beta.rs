@@ -157,8 +157,10 @@ pub(super) fn beta_tail(a: f64, b: f64, split: Proportion) -> Tail {
 
 /// `I_x(a, b)/(power term)` for `x` not above the mean; `is_lower` says what to call the result.
 fn tail_below_mean(a: f64, b: f64, split: Proportion, lambda: f64, term: PowerTerm, is_lower: bool) -> Tail {
-    if (a + b) * split.y < 0.5 {
-        // Only for b < ½, x very near 1: the fraction would crawl, the other tail's series does not.
+    let beyond = (a + b) * split.y;
+    if split.y <= 0.5 && (beyond < 0.5 || (beyond < 1.5 && b >= 0.5)) {
+        // Only for b < 3/2 and x towards 1: the fraction crawls and gathers rounding there, the other tail's series does
+        // not. For b ≥ ½ this tail is then at least erfc(√1.5) = 0.08, and one minus the other costs it four bits at most.
         return Tail { term, factor: positive_series(b, a, split.y), is_lower: !is_lower };
     }
     let factor = if a >= INTEGRATE_FROM && b >= INTEGRATE_FROM {

@@ -37,7 +37,7 @@ pub(super) fn ln_1p_minus(u: f64) -> f64 {
     if u > -0.6 && u < 1.5 {
         let v = u / (2.0 + u);
         let v_squared = v * v;
-        (2.0 * v * v_squared).mul_add(atanh_tail(v_squared), -(u * v))
+        2.0 * v * v_squared * atanh_tail(v_squared) - u * v
     } else {
         u.ln_1p() - u
     }
