@@ -1,1 +1,23 @@
 //! Tables, plots and pages: how results are shown to a person.
+//!
+//! Data in, bytes out: nothing here knows about accounting, and the same input gives the same bytes. Only the `save`
+//! functions touch the disk.
+//!
+//! - [`number`]: a printed upper bound is never smaller than the value, a printed lower bound never larger;
+//! - [`Table`]: aligned text for a terminal, HTML, CSV;
+//! - [`Plot`]: curves as SVG, PNG, CSV;
+//! - [`Page`]: a self-contained HTML page of text, key figures, tables and plots.
+
+mod error;
+mod escape;
+pub mod number;
+mod page;
+pub mod plot;
+mod save;
+mod table;
+mod wrap;
+
+pub use error::ReportError;
+pub use page::{KeyFigure, Page, Section};
+pub use plot::{Axis, Plot, Scale, Series, Style};
+pub use table::{Align, Column, Table};

@@ -1,0 +1,214 @@
+//! Putting the plan on a surface, from back to front.
+
+use super::font::{self, Weight};
+use super::layout::{CAPTION, EXPONENT, Frame, HEADING, LEADING, Layout, SUBTITLE, TICK, TICK_GAP, TICK_LENGTH, TITLE};
+use super::palette::{self, Colour, FAINT_INK, GRID, INK, MINOR_GRID, PAPER};
+use super::surface::{Anchor, Surface, Text};
+use super::ticks::{Label, Ticks};
+use super::{Axis, Plot, Series, Style, dash, marker};
+use crate::ReportError;
+
+/// Radius of a marker.
+pub(super) const MARKER: f64 = 5.0;
+/// A curve with at most this many points shows each of them; one with more shows [`MARKERS`].
+const FEW_POINTS: usize = 12;
+const MARKERS: usize = 7;
+
+/// Draws a plot as planned.
+pub(super) fn draw(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
+    let (width, height) = (f64::from(plot.size.0), f64::from(plot.size.1));
+    surface.polygon(&[(0.0, 0.0), (width, 0.0), (width, height), (0.0, height)], PAPER)?;
+    grid(layout, surface)?;
+    axes(plot, layout, surface)?;
+    curves(plot, layout, surface)?;
+    words(layout, surface)?;
+    if let Some((legend, corner)) = &layout.legend {
+        legend.draw(plot, layout.unit, *corner, surface)?;
+    }
+    Ok(())
+}
+
+/// How thick a curve is.
+pub(super) fn stroke_width(series: &Series) -> f64 {
+    if series.emphasis { 4.2 } else { 2.3 }
+}
+
+/// How many curves before this one share its style.
+pub(super) fn rank(plot: &Plot, index: usize) -> usize {
+    plot.series[..index].iter().filter(|series| series.style == plot.series[index].style).count()
+}
+
+fn grid(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
+    let Frame { left, top, right, bottom } = layout.frame;
+    for major in [false, true] {
+        let (colour, width) = if major { (GRID, 1.0) } else { (MINOR_GRID, 0.8) };
+        let places = |ticks: &Ticks| -> Vec<f64> {
+            ticks.marks.iter().filter(|tick| tick.label.is_some() == major).map(|tick| tick.place).collect()
+        };
+        for place in places(&layout.x_ticks) {
+            let x = left + place * (right - left);
+            surface.stroke(&[(x, top), (x, bottom)], width * layout.unit, colour)?;
+        }
+        for place in places(&layout.y_ticks) {
+            let y = bottom - place * (bottom - top);
+            surface.stroke(&[(left, y), (right, y)], width * layout.unit, colour)?;
+        }
+    }
+    Ok(())
+}
+
+fn axes(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
+    let (unit, Frame { left, top, right, bottom }) = (layout.unit, layout.frame);
+    let line = 1.4 * unit;
+    surface.stroke(&[(left, top), (left, bottom), (right, bottom)], line, INK)?;
+    for tick in &layout.x_ticks.marks {
+        let x = left + tick.place * (right - left);
+        let length = if tick.label.is_some() { TICK_LENGTH } else { 0.6 * TICK_LENGTH } * unit;
+        surface.stroke(&[(x, bottom), (x, bottom + length)], line, INK)?;
+        if let Some(label) = &tick.label {
+            let baseline = bottom + (TICK_LENGTH + TICK_GAP + 0.8 * TICK) * unit;
+            tick_label(label, (x, baseline), 0.5, unit, surface)?;
+        }
+    }
+    for tick in &layout.y_ticks.marks {
+        let y = bottom - tick.place * (bottom - top);
+        let length = if tick.label.is_some() { TICK_LENGTH } else { 0.6 * TICK_LENGTH } * unit;
+        surface.stroke(&[(left - length, y), (left, y)], line, INK)?;
+        if let Some(label) = &tick.label {
+            let end = left - (TICK_LENGTH + TICK_GAP) * unit;
+            tick_label(label, (end, y + 0.36 * TICK * unit), 1.0, unit, surface)?;
+        }
+    }
+    let heading = |text: &str, at, upright, surface: &mut dyn Surface| {
+        let size = HEADING * unit;
+        surface.text(&Text { text, at, anchor: Anchor::Middle, size, weight: Weight::Regular, colour: INK, upright })
+    };
+    let middle = ((left + right) / 2.0, (top + bottom) / 2.0);
+    heading(&with_multiplier(&plot.x, &layout.x_ticks), (middle.0, layout.x_heading), false, surface)?;
+    heading(&with_multiplier(&plot.y, &layout.y_ticks), (layout.y_heading, middle.1), true, surface)
+}
+
+/// The heading of an axis, with the power of ten its labels are to be multiplied by.
+fn with_multiplier(axis: &Axis, ticks: &Ticks) -> String {
+    let Some(exponent) = ticks.multiplier else { return axis.heading() };
+    let raised: String = exponent
+        .to_string()
+        .chars()
+        .map(|c| match c {
+            '-' => '⁻',
+            digit => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize - '0' as usize],
+        })
+        .collect();
+    let unit = if axis.unit.is_empty() { String::new() } else { format!(" {}", axis.unit) };
+    format!("{} (×10{raised}{unit})", axis.label)
+}
+
+/// A tick's label, `before` of its width to the left of `at`.
+///
+/// Base and exponent meet at one point, which both are anchored to: they touch in every font, also where the letters of a
+/// browser are narrower than ours.
+fn tick_label(
+    label: &Label,
+    at: (f64, f64),
+    before: f64,
+    unit: f64,
+    surface: &mut dyn Surface,
+) -> Result<(), ReportError> {
+    let size = TICK * unit;
+    let text = |text, at, anchor, size| Text {
+        text,
+        at,
+        anchor,
+        size,
+        weight: Weight::Regular,
+        colour: FAINT_INK,
+        upright: false,
+    };
+    let Some(exponent) = &label.exponent else {
+        let anchor = if before > 0.75 { Anchor::End } else { Anchor::Middle };
+        return surface.text(&text(&label.base, at, anchor, size));
+    };
+    let base_width = font::width(&label.base, size, Weight::Regular);
+    let exponent_width = font::width(exponent, EXPONENT * size, Weight::Regular);
+    let meet = at.0 - before * (base_width + exponent_width) + base_width;
+    surface.text(&text(&label.base, (meet, at.1), Anchor::End, size))?;
+    surface.text(&text(exponent, (meet + 0.04 * size, at.1 - 0.42 * size), Anchor::Start, EXPONENT * size))
+}
+
+fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
+    // Solid under dashed under dotted, thick under thin: where curves coincide, each shows through the next.
+    let mut order: Vec<usize> = (0..plot.series.len()).collect();
+    order.sort_by_key(|&index| (plot.series[index].style, !plot.series[index].emphasis));
+    for (position, &index) in order.iter().enumerate() {
+        let series = &plot.series[index];
+        let hidden = |&&other: &&usize| {
+            let other_series = &plot.series[other];
+            series.style == Style::Solid
+                && other_series.emphasis == series.emphasis
+                && layout.curves[other] == layout.curves[index]
+        };
+        // The same solid curve again is drawn thinner, inside the first.
+        let coinciding = order[..position].iter().filter(hidden).count();
+        let width = stroke_width(series) * layout.unit * 0.45f64.powi(coinciding.min(2) as i32);
+        let pattern = dash::pattern(series.style, rank(plot, index));
+        for stretch in &layout.curves[index] {
+            let line: Vec<(f64, f64)> = stretch.iter().map(|&point| layout.pixel(point)).collect();
+            for piece in dash::dashes(&line, pattern, layout.unit) {
+                surface.stroke(&piece, width, palette::curve(index))?;
+            }
+        }
+    }
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    for &index in &order {
+        for at in marked_points(layout, index) {
+            // A marker on top of another is smaller, so that both are seen.
+            let near = |other: &&(f64, f64)| (other.0 - at.0).hypot(other.1 - at.1) < 0.5 * layout.unit;
+            let below = taken.iter().filter(near).count();
+            let grown = if plot.series[index].emphasis { 1.25 } else { 1.0 };
+            let radius = MARKER * grown * layout.unit * 0.6f64.powi(below.min(3) as i32);
+            marker::draw(surface, index, at, radius, palette::curve(index))?;
+            taken.push(at);
+        }
+    }
+    Ok(())
+}
+
+/// The points of a curve that carry a marker: all of a few; of many, some at even distances, which differ from curve to curve
+/// so that markers seldom meet; and points with a gap on both sides, which have nothing else to be seen by.
+fn marked_points(layout: &Layout, index: usize) -> Vec<(f64, f64)> {
+    let curve = &layout.curves[index];
+    let pixels: Vec<(f64, f64)> = curve.iter().flatten().map(|&point| layout.pixel(point)).collect();
+    if pixels.len() <= FEW_POINTS {
+        return pixels;
+    }
+    let mut marked: Vec<(f64, f64)> =
+        curve.iter().filter(|stretch| stretch.len() == 1).map(|stretch| layout.pixel(stretch[0])).collect();
+    let (first, last) = (pixels[0].0, pixels[pixels.len() - 1].0);
+    // Multiples of the golden ratio never bunch up.
+    let phase = (0.5 + 0.618_034 * index as f64).fract();
+    for k in 0..MARKERS {
+        let target = first + (last - first) * (k as f64 + phase) / MARKERS as f64;
+        let nearest = pixels.iter().min_by(|a, b| (a.0 - target).abs().total_cmp(&(b.0 - target).abs()));
+        marked.extend(nearest.filter(|point| !marked.contains(point)).copied().into_iter().collect::<Vec<_>>());
+    }
+    marked
+}
+
+/// Title, subtitle and caption.
+fn words(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
+    let left = layout.frame.left.min(layout.y_heading);
+    let mut y = layout.title_top;
+    let mut block = |lines: &[String], size: f64, weight: Weight, colour: Colour, y: &mut f64| {
+        for line in lines {
+            *y += size * LEADING * layout.unit;
+            let at = (left - 0.85 * HEADING * layout.unit, *y - 0.3 * size * layout.unit);
+            let (anchor, size) = (Anchor::Start, size * layout.unit);
+            surface.text(&Text { text: line, at, anchor, size, weight, colour, upright: false })?;
+        }
+        Ok::<(), ReportError>(())
+    };
+    block(&layout.title, TITLE, Weight::Bold, INK, &mut y)?;
+    block(&layout.subtitle, SUBTITLE, Weight::Regular, FAINT_INK, &mut y)?;
+    let mut y = layout.caption_top;
+    block(&layout.caption, CAPTION, Weight::Regular, FAINT_INK, &mut y)
+}

@@ -1,0 +1,224 @@
+//! Curves over two axes, as SVG, PNG and CSV.
+//!
+//! The way of a plot: `curve` sorts out what can be drawn, `range` and `ticks` make the axes, `layout` decides where
+//! everything goes, `draw` puts it on a `surface`, and `svg` and `png` are the two surfaces.
+
+mod csv;
+mod curve;
+mod dash;
+mod draw;
+mod font;
+mod layout;
+mod legend;
+mod marker;
+pub(crate) mod palette;
+mod png;
+mod range;
+mod surface;
+mod svg;
+mod ticks;
+
+use std::path::Path;
+
+use crate::ReportError;
+
+/// The smallest side of a picture, in pixels.
+pub const MIN_SIDE: u32 = 160;
+/// The largest side of a picture, in pixels.
+pub const MAX_SIDE: u32 = 8000;
+
+/// How values are spread along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Scale {
+    /// Equal differences take equal lengths.
+    #[default]
+    Linear,
+    /// Equal ratios take equal lengths. Only positive values have a place.
+    Log,
+}
+
+/// An axis: what it measures, in which unit, on which scale. Its range follows from the data.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Axis {
+    /// What is measured.
+    pub label: String,
+    /// Its unit, empty if it has none.
+    pub unit: String,
+    /// How values are spread.
+    pub scale: Scale,
+}
+
+impl Axis {
+    /// A linear axis.
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), unit: String::new(), scale: Scale::Linear }
+    }
+
+    /// A logarithmic axis.
+    pub fn log(label: impl Into<String>) -> Self {
+        Self { label: label.into(), unit: String::new(), scale: Scale::Log }
+    }
+
+    /// The same axis with a unit.
+    pub fn unit(mut self, unit: impl Into<String>) -> Self {
+        self.unit = unit.into();
+        self
+    }
+
+    /// Label and unit, as the axis and the head of a CSV column show them.
+    pub(crate) fn heading(&self) -> String {
+        if self.unit.is_empty() { self.label.clone() } else { format!("{} ({})", self.label, self.unit) }
+    }
+}
+
+/// How a curve is stroked.
+///
+/// Dashed curves are drawn over solid ones and dotted over both, so that curves which coincide all remain visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum Style {
+    /// Without gaps.
+    #[default]
+    Solid,
+    /// In dashes; the second dashed curve of a plot has another rhythm than the first.
+    Dashed,
+    /// In dots.
+    Dotted,
+}
+
+/// One curve.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Series {
+    /// Its name in the legend.
+    pub label: String,
+    /// Its points in any order; they are joined by increasing x. A point that cannot be drawn (infinite, not a number, not
+    /// positive on a logarithmic axis) is a gap in the curve.
+    pub points: Vec<(f64, f64)>,
+    /// How it is stroked.
+    pub style: Style,
+    /// Whether it is the one to look at: thicker, its name in bold.
+    pub emphasis: bool,
+}
+
+impl Series {
+    /// A solid curve.
+    pub fn new(label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self { label: label.into(), points: points.into_iter().collect(), ..Self::default() }
+    }
+
+    /// The same curve in another style.
+    pub fn style(mut self, style: Style) -> Self {
+        self.style = style;
+        self
+    }
+
+    /// The same curve as the one to look at.
+    pub fn emphasized(mut self) -> Self {
+        self.emphasis = true;
+        self
+    }
+}
+
+/// A picture of curves over two axes.
+///
+/// ```
+/// use shuffledp_report::{Axis, Plot, Series};
+///
+/// let rounds = [1.0, 10.0, 100.0, 1000.0];
+/// let svg = Plot::new("Composition", Axis::log("rounds"), Axis::log("ε"))
+///     .series(Series::new("any-ldp-pld", rounds.map(|t: f64| (t, 0.01 * t.sqrt()))))
+///     .to_svg()?;
+/// assert!(svg.starts_with("<svg"));
+/// # Ok::<(), shuffledp_report::ReportError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plot {
+    /// What the picture shows.
+    pub title: String,
+    /// The setting: what is held fixed.
+    pub subtitle: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// The curves, in the order of the legend.
+    pub series: Vec<Series>,
+    /// Remarks below the picture; [`Plot::notes`] follow them.
+    pub caption: String,
+    /// Width and height in pixels; 1200 × 800 unless told. Text and lines grow with it.
+    pub size: (u32, u32),
+}
+
+impl Plot {
+    /// A plot without curves.
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        let (subtitle, caption) = (String::new(), String::new());
+        Self { title: title.into(), subtitle, x, y, series: Vec::new(), caption, size: (1200, 800) }
+    }
+
+    /// The same plot with a subtitle.
+    pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
+        self.subtitle = subtitle.into();
+        self
+    }
+
+    /// The same plot with one more curve.
+    pub fn series(mut self, series: Series) -> Self {
+        self.series.push(series);
+        self
+    }
+
+    /// The same plot with a caption.
+    pub fn caption(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+
+    /// The same plot in another size.
+    pub fn size(mut self, width: u32, height: u32) -> Self {
+        self.size = (width, height);
+        self
+    }
+
+    /// What had to be left out of the picture, such as "3 values are infinite and not drawn."
+    pub fn notes(&self) -> Vec<String> {
+        curve::Omitted::of(self).notes()
+    }
+
+    /// The picture as an SVG document.
+    ///
+    /// # Errors
+    /// [`ReportError::NothingToDraw`] without a drawable point, [`ReportError::PictureSize`] for an absurd size.
+    pub fn to_svg(&self) -> Result<String, ReportError> {
+        svg::render(self)
+    }
+
+    /// The picture as a PNG file.
+    ///
+    /// # Errors
+    /// As [`Plot::to_svg`].
+    pub fn to_png(&self) -> Result<Vec<u8>, ReportError> {
+        png::render(self)
+    }
+
+    /// The data as CSV: a column of x and a column for each series, one row for every x that occurs. Every value is written in
+    /// full, those that a picture leaves out too; a series without a point at some x has an empty cell there.
+    pub fn to_csv(&self) -> String {
+        csv::render(self)
+    }
+
+    /// Writes the plot in the format its name ends in: `.svg`, `.png` or `.csv`.
+    ///
+    /// # Errors
+    /// [`ReportError::UnknownExtension`], [`ReportError::Write`], and those of [`Plot::to_svg`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
+        let path = path.as_ref();
+        match crate::save::extension(path).as_str() {
+            "svg" => crate::save::write(path, self.to_svg()?.as_bytes()),
+            "png" => crate::save::write(path, &self.to_png()?),
+            "csv" => crate::save::write(path, self.to_csv().as_bytes()),
+            _ => Err(ReportError::UnknownExtension { path: path.into(), known: ".svg, .png or .csv" }),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The picture as a PNG file.
+//!
+//! plotters fills shapes at whole pixels and hardly smooths them, so they are drawn three times as large and averaged down.
+//! Text is set directly with `ab_glyph`: plotters 0.3.7 forgets the space that belongs to the left of a letter, and its
+//! rotated text is coarse.
+
+use ab_glyph::{Font as _, ScaleFont as _};
+use plotters::backend::BitMapBackend;
+use plotters::prelude::{DrawingBackend, RGBColor};
+
+use super::font;
+use super::palette::{Colour, PAPER};
+use super::surface::{Anchor, Surface, Text};
+use super::{Plot, draw, layout};
+use crate::ReportError;
+
+/// Each pixel is the mean of this many by this many.
+const OVERSAMPLING: usize = 3;
+
+pub(super) fn render(plot: &Plot) -> Result<Vec<u8>, ReportError> {
+    let layout = layout::Layout::of(plot)?;
+    let (width, height) = (plot.size.0 as usize, plot.size.1 as usize);
+    let mut large = vec![PAPER.0; width * height * 3 * OVERSAMPLING * OVERSAMPLING];
+    let size = ((width * OVERSAMPLING) as u32, (height * OVERSAMPLING) as u32);
+    let mut surface = Bitmap { backend: BitMapBackend::with_buffer(&mut large, size), letters: Vec::new() };
+    draw::draw(plot, &layout, &mut surface)?;
+    let letters = std::mem::take(&mut surface.letters);
+    drop(surface);
+    let mut pixels = average(&large, width, height);
+    // Text last: nothing is drawn over it.
+    for dot in letters {
+        dot.blend(&mut pixels, width, height);
+    }
+    encode(&pixels, plot.size)
+}
+
+fn encode(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, ReportError> {
+    let mut out = Vec::new();
+    let mut encoder = png::Encoder::new(&mut out, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Balanced);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(out)
+}
+
+/// The mean of every block of pixels.
+fn average(large: &[u8], width: usize, height: usize) -> Vec<u8> {
+    const BLOCK: u32 = (OVERSAMPLING * OVERSAMPLING) as u32;
+    let row = width * OVERSAMPLING * 3;
+    let mut out = Vec::with_capacity(width * height * 3);
+    let mut sums = vec![0u16; row];
+    for y in 0..height {
+        let rows = &large[y * OVERSAMPLING * row..(y + 1) * OVERSAMPLING * row];
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum = (0..OVERSAMPLING).map(|k| u16::from(rows[k * row + i])).sum();
+        }
+        for block in sums.chunks_exact(3 * OVERSAMPLING) {
+            for channel in 0..3 {
+                let sum: u32 = (0..OVERSAMPLING).map(|k| u32::from(block[3 * k + channel])).sum();
+                out.push(((sum + BLOCK / 2) / BLOCK) as u8);
+            }
+        }
+    }
+    out
+}
+
+/// Ink on one pixel.
+struct Dot {
+    at: (i32, i32),
+    coverage: f32,
+    colour: Colour,
+}
+
+impl Dot {
+    fn blend(&self, pixels: &mut [u8], width: usize, height: usize) {
+        let (Ok(x), Ok(y)) = (usize::try_from(self.at.0), usize::try_from(self.at.1)) else { return };
+        if x >= width || y >= height {
+            return;
+        }
+        let pixel = &mut pixels[3 * (y * width + x)..][..3];
+        for (channel, ink) in pixel.iter_mut().zip([self.colour.0, self.colour.1, self.colour.2]) {
+            let mixed = f32::from(*channel) + (f32::from(ink) - f32::from(*channel)) * self.coverage.clamp(0.0, 1.0);
+            *channel = mixed.round() as u8;
+        }
+    }
+}
+
+struct Bitmap<'a> {
+    backend: BitMapBackend<'a>,
+    letters: Vec<Dot>,
+}
+
+fn unit(pixels: f64) -> i32 {
+    (pixels * OVERSAMPLING as f64).round() as i32
+}
+
+fn point((x, y): (f64, f64)) -> (i32, i32) {
+    (unit(x), unit(y))
+}
+
+fn rgb(colour: Colour) -> RGBColor {
+    RGBColor(colour.0, colour.1, colour.2)
+}
+
+fn drawing(error: impl std::fmt::Display) -> ReportError {
+    ReportError::Drawing(error.to_string())
+}
+
+impl Surface for Bitmap<'_> {
+    fn stroke(&mut self, points: &[(f64, f64)], width: f64, colour: Colour) -> Result<(), ReportError> {
+        for (i, pair) in points.windows(2).enumerate() {
+            let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+            let length = dx.hypot(dy);
+            if length <= 0.0 {
+                continue;
+            }
+            let (nx, ny) = (-dy / length * width / 2.0, dx / length * width / 2.0);
+            let [a, b] = [pair[0], pair[1]];
+            let corners = [(a.0 + nx, a.1 + ny), (b.0 + nx, b.1 + ny), (b.0 - nx, b.1 - ny), (a.0 - nx, a.1 - ny)];
+            self.polygon(&corners, colour)?;
+            if i > 0 {
+                self.disc(a, width / 2.0, colour)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn polygon(&mut self, corners: &[(f64, f64)], colour: Colour) -> Result<(), ReportError> {
+        self.backend.fill_polygon(corners.iter().copied().map(point), &rgb(colour)).map_err(drawing)
+    }
+
+    fn disc(&mut self, centre: (f64, f64), radius: f64, colour: Colour) -> Result<(), ReportError> {
+        self.backend.draw_circle(point(centre), unit(radius).max(1) as u32, &rgb(colour), true).map_err(drawing)
+    }
+
+    fn text(&mut self, text: &Text<'_>) -> Result<(), ReportError> {
+        let font = font::font(text.weight)?;
+        let scaled = font.as_scaled(font::pixel_scale(font, text.size));
+        let length = font::width(text.text, text.size, text.weight) as f32;
+        let mut along = match text.anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => -length / 2.0,
+            Anchor::End => -length,
+        };
+        let mut previous = None;
+        for c in text.text.chars() {
+            let id = scaled.glyph_id(c);
+            along += previous.map_or(0.0, |before| scaled.kern(before, id));
+            // The glyph's own fraction of a pixel goes into its outline, so that letters keep their distances.
+            let (x, y) = (text.at.0 as f32, text.at.1 as f32);
+            let origin = if text.upright { ab_glyph::point(along, 0.0) } else { ab_glyph::point(x + along, y.round()) };
+            if let Some(outline) = font.outline_glyph(id.with_scale_and_position(scaled.scale(), origin)) {
+                let corner = outline.px_bounds().min;
+                let (left, top) = (corner.x as i32, corner.y as i32);
+                outline.draw(|dx, dy, coverage| {
+                    let (gx, gy) = (left + dx as i32, top + dy as i32);
+                    let at = if text.upright { (x.round() as i32 + gy, y.round() as i32 - 1 - gx) } else { (gx, gy) };
+                    self.letters.push(Dot { at, coverage, colour: text.colour });
+                });
+            }
+            along += scaled.h_advance(id);
+            previous = Some(id);
+        }
+        Ok(())
+    }
+}
