@@ -5,7 +5,7 @@ use super::layout::{CAPTION, EXPONENT, Frame, HEADING, LEADING, Layout, SUBTITLE
 use super::palette::{self, Colour, FAINT_INK, GRID, INK, MINOR_GRID, PAPER};
 use super::surface::{Anchor, Surface, Text};
 use super::ticks::{Label, Ticks};
-use super::{Axis, Plot, Series, Style, dash, marker};
+use super::{Axis, Plot, Series, dash, marker};
 use crate::ReportError;
 
 /// Radius of a marker.
@@ -16,8 +16,7 @@ const MARKERS: usize = 7;
 
 /// Draws a plot as planned.
 pub(super) fn draw(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
-    let (width, height) = (f64::from(plot.size.0), f64::from(plot.size.1));
-    surface.polygon(&[(0.0, 0.0), (width, 0.0), (width, height), (0.0, height)], PAPER)?;
+    surface.background((f64::from(plot.size.0), f64::from(plot.size.1)), PAPER)?;
     grid(layout, surface)?;
     axes(plot, layout, surface)?;
     curves(plot, layout, surface)?;
@@ -139,57 +138,83 @@ fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(),
     // Solid under dashed under dotted, thick under thin: where curves coincide, each shows through the next.
     let mut order: Vec<usize> = (0..plot.series.len()).collect();
     order.sort_by_key(|&index| (plot.series[index].style, !plot.series[index].emphasis));
-    for (position, &index) in order.iter().enumerate() {
+    let pixels: Vec<Vec<Vec<(f64, f64)>>> = layout
+        .curves
+        .iter()
+        .map(|curve| curve.iter().map(|stretch| stretch.iter().map(|&point| layout.pixel(point)).collect()).collect())
+        .collect();
+    let company: Vec<Company> = (0..order.len()).map(|position| Company::of(position, &order, &pixels)).collect();
+    for (&index, company) in order.iter().zip(&company) {
         let series = &plot.series[index];
-        let hidden = |&&other: &&usize| {
-            let other_series = &plot.series[other];
-            series.style == Style::Solid
-                && other_series.emphasis == series.emphasis
-                && layout.curves[other] == layout.curves[index]
-        };
-        // The same solid curve again is drawn thinner, inside the first.
-        let coinciding = order[..position].iter().filter(hidden).count();
-        let width = stroke_width(series) * layout.unit * 0.45f64.powi(coinciding.min(2) as i32);
+        let width = stroke_width(series) * layout.unit * (1.0 + 0.8 * company.above.min(4) as f64);
         let pattern = dash::pattern(series.style, rank(plot, index));
-        for stretch in &layout.curves[index] {
-            let line: Vec<(f64, f64)> = stretch.iter().map(|&point| layout.pixel(point)).collect();
-            for piece in dash::dashes(&line, pattern, layout.unit) {
+        for line in &pixels[index] {
+            for piece in dash::dashes(line, pattern, layout.unit) {
                 surface.stroke(&piece, width, palette::curve(index))?;
             }
         }
     }
     let mut taken: Vec<(f64, f64)> = Vec::new();
-    for &index in &order {
-        for at in marked_points(layout, index) {
-            // A marker on top of another is smaller, so that both are seen.
-            let near = |other: &&(f64, f64)| (other.0 - at.0).hypot(other.1 - at.1) < 0.5 * layout.unit;
+    for (&index, company) in order.iter().zip(&company) {
+        for at in marked_points(&pixels[index], index, company) {
+            // A marker on top of another is smaller and without rim, so that both are seen.
+            let near = |other: &&(f64, f64)| (other.0 - at.0).hypot(other.1 - at.1) < 2.0 * layout.unit;
             let below = taken.iter().filter(near).count();
             let grown = if plot.series[index].emphasis { 1.25 } else { 1.0 };
             let radius = MARKER * grown * layout.unit * 0.6f64.powi(below.min(3) as i32);
-            marker::draw(surface, index, at, radius, palette::curve(index))?;
+            marker::draw(surface, index, at, radius, palette::curve(index), below == 0)?;
             taken.push(at);
         }
     }
     Ok(())
 }
 
+/// How many curves run where this one runs, point for point: drawn before it, and after it.
+///
+/// Those drawn first are made wider, so that they are seen on both sides of the later ones, and all take turns with markers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Company {
+    below: usize,
+    above: usize,
+}
+
+impl Company {
+    fn of(position: usize, order: &[usize], pixels: &[Vec<Vec<(f64, f64)>>]) -> Self {
+        let this = &pixels[order[position]];
+        // Less than a pixel apart is the same to the eye.
+        let near = |(a, b): (&(f64, f64), &(f64, f64))| (a.0 - b.0).abs() < 0.8 && (a.1 - b.1).abs() < 0.8;
+        let same = |other: &&usize| {
+            let other = &pixels[**other];
+            !this.is_empty()
+                && this.len() == other.len()
+                && this.iter().zip(other).all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(near))
+        };
+        let count = |part: &[usize]| part.iter().filter(same).count();
+        Self { below: count(&order[..position]), above: count(&order[position + 1..]) }
+    }
+}
+
 /// The points of a curve that carry a marker: all of a few; of many, some at even distances, which differ from curve to curve
 /// so that markers seldom meet; and points with a gap on both sides, which have nothing else to be seen by.
-fn marked_points(layout: &Layout, index: usize) -> Vec<(f64, f64)> {
-    let curve = &layout.curves[index];
-    let pixels: Vec<(f64, f64)> = curve.iter().flatten().map(|&point| layout.pixel(point)).collect();
+fn marked_points(stretches: &[Vec<(f64, f64)>], index: usize, company: &Company) -> Vec<(f64, f64)> {
+    let pixels: Vec<(f64, f64)> = stretches.iter().flatten().copied().collect();
+    let together = company.below + company.above + 1;
     if pixels.len() <= FEW_POINTS {
-        return pixels;
+        // Curves that coincide take turns, if there are points enough.
+        let turns = if pixels.len() >= 2 * together { together } else { 1 };
+        return pixels.into_iter().skip(company.below % turns).step_by(turns).collect();
     }
     let mut marked: Vec<(f64, f64)> =
-        curve.iter().filter(|stretch| stretch.len() == 1).map(|stretch| layout.pixel(stretch[0])).collect();
+        stretches.iter().filter(|stretch| stretch.len() == 1).map(|stretch| stretch[0]).collect();
     let (first, last) = (pixels[0].0, pixels[pixels.len() - 1].0);
     // Multiples of the golden ratio never bunch up.
     let phase = (0.5 + 0.618_034 * index as f64).fract();
     for k in 0..MARKERS {
         let target = first + (last - first) * (k as f64 + phase) / MARKERS as f64;
         let nearest = pixels.iter().min_by(|a, b| (a.0 - target).abs().total_cmp(&(b.0 - target).abs()));
-        marked.extend(nearest.filter(|point| !marked.contains(point)).copied().into_iter().collect::<Vec<_>>());
+        if let Some(&point) = nearest.filter(|point| !marked.contains(point)) {
+            marked.push(point);
+        }
     }
     marked
 }

@@ -74,7 +74,7 @@ impl Legend {
             for piece in dash::dashes(&[(x, y), (end, y)], pattern, unit) {
                 surface.stroke(&piece, draw::stroke_width(series) * unit, colour)?;
             }
-            marker::draw(surface, index, ((x + end) / 2.0, y), draw::MARKER * unit, colour)?;
+            marker::draw(surface, index, ((x + end) / 2.0, y), draw::MARKER * unit, colour, true)?;
             let room = column - (KEY + GAP + if self.beside { 0.0 } else { COLUMN_GAP }) * unit;
             let name = shortened(&series.label, room.max(0.0) + 1.0, self.font, weight(series));
             surface.text(&Text {

@@ -30,17 +30,20 @@ const SHAPES: [&[(f64, f64)]; 6] = [
 const CIRCLE: &[(f64, f64)] = &[];
 
 /// Draws the marker of the curve at this position in the legend: the first six are full, the next six open.
+/// A `rim` of paper keeps it apart from the curves it stands on.
 pub(super) fn draw(
     surface: &mut dyn Surface,
     index: usize,
     centre: (f64, f64),
     radius: f64,
     colour: Colour,
+    rim: bool,
 ) -> Result<(), ReportError> {
     let shape = SHAPES[index % SHAPES.len()];
     let open = (index / SHAPES.len()) % 2 == 1;
-    // A rim of paper keeps the marker apart from the curves it stands on.
-    fill(surface, shape, centre, radius * 1.3, PAPER)?;
+    if rim {
+        fill(surface, shape, centre, radius * 1.3, PAPER)?;
+    }
     fill(surface, shape, centre, radius, colour)?;
     if open { fill(surface, shape, centre, radius * 0.5, PAPER) } else { Ok(()) }
 }

@@ -16,6 +16,8 @@ use crate::ReportError;
 
 /// Each pixel is the mean of this many by this many.
 const OVERSAMPLING: usize = 3;
+/// Cosine of the turn (10°) up to which the notch between two pieces of a line is too small to see.
+const STRAIGHT: f64 = 0.985;
 
 pub(super) fn render(plot: &Plot) -> Result<Vec<u8>, ReportError> {
     let layout = layout::Layout::of(plot)?;
@@ -26,7 +28,7 @@ pub(super) fn render(plot: &Plot) -> Result<Vec<u8>, ReportError> {
     draw::draw(plot, &layout, &mut surface)?;
     let letters = std::mem::take(&mut surface.letters);
     drop(surface);
-    let mut pixels = average(&large, width, height);
+    let mut pixels = average(&large, width);
     // Text last: nothing is drawn over it.
     for dot in letters {
         dot.blend(&mut pixels, width, height);
@@ -39,7 +41,9 @@ fn encode(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, ReportE
     let mut encoder = png::Encoder::new(&mut out, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Balanced);
+    // For line art this filter and the fast compressor are a third larger than the best, in a third of the time.
+    encoder.set_compression(png::Compression::Fast);
+    encoder.set_filter(png::Filter::Paeth);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(pixels)?;
     writer.finish()?;
@@ -47,21 +51,19 @@ fn encode(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, ReportE
 }
 
 /// The mean of every block of pixels.
-fn average(large: &[u8], width: usize, height: usize) -> Vec<u8> {
-    const BLOCK: u32 = (OVERSAMPLING * OVERSAMPLING) as u32;
+fn average(large: &[u8], width: usize) -> Vec<u8> {
+    const BLOCK: u16 = (OVERSAMPLING * OVERSAMPLING) as u16;
     let row = width * OVERSAMPLING * 3;
-    let mut out = Vec::with_capacity(width * height * 3);
+    let mut out = Vec::with_capacity(large.len() / usize::from(BLOCK));
     let mut sums = vec![0u16; row];
-    for y in 0..height {
-        let rows = &large[y * OVERSAMPLING * row..(y + 1) * OVERSAMPLING * row];
-        for (i, sum) in sums.iter_mut().enumerate() {
-            *sum = (0..OVERSAMPLING).map(|k| u16::from(rows[k * row + i])).sum();
+    for rows in large.chunks_exact(OVERSAMPLING * row) {
+        sums.fill(0);
+        for line in rows.chunks_exact(row) {
+            sums.iter_mut().zip(line).for_each(|(sum, &value)| *sum += u16::from(value));
         }
         for block in sums.chunks_exact(3 * OVERSAMPLING) {
-            for channel in 0..3 {
-                let sum: u32 = (0..OVERSAMPLING).map(|k| u32::from(block[3 * k + channel])).sum();
-                out.push(((sum + BLOCK / 2) / BLOCK) as u8);
-            }
+            let sum = |channel: usize| (0..OVERSAMPLING).map(|k| block[3 * k + channel]).sum::<u16>();
+            out.extend((0..3).map(|channel| ((sum(channel) + BLOCK / 2) / BLOCK) as u8));
         }
     }
     out
@@ -93,6 +95,18 @@ struct Bitmap<'a> {
     letters: Vec<Dot>,
 }
 
+impl Bitmap<'_> {
+    /// Fills a rectangle with sides along the axes, which plotters does row by row.
+    fn upright_rectangle(&mut self, corners: &[(f64, f64); 4], colour: Colour) -> Result<(), ReportError> {
+        let (a, b) = (corners[0], corners[2]);
+        // plotters counts the last row and column in.
+        let upper_left = point((a.0.min(b.0), a.1.min(b.1)));
+        let lower_right = point((a.0.max(b.0), a.1.max(b.1)));
+        let last = ((lower_right.0 - 1).max(upper_left.0), (lower_right.1 - 1).max(upper_left.1));
+        self.backend.draw_rect(upper_left, last, &rgb(colour), true).map_err(drawing)
+    }
+}
+
 fn unit(pixels: f64) -> i32 {
     (pixels * OVERSAMPLING as f64).round() as i32
 }
@@ -110,20 +124,32 @@ fn drawing(error: impl std::fmt::Display) -> ReportError {
 }
 
 impl Surface for Bitmap<'_> {
+    fn background(&mut self, _: (f64, f64), _: Colour) -> Result<(), ReportError> {
+        Ok(()) // the sheet came in the colour of paper
+    }
+
     fn stroke(&mut self, points: &[(f64, f64)], width: f64, colour: Colour) -> Result<(), ReportError> {
-        for (i, pair) in points.windows(2).enumerate() {
+        let mut before: Option<(f64, f64)> = None;
+        for pair in points.windows(2) {
             let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
             let length = dx.hypot(dy);
             if length <= 0.0 {
                 continue;
             }
-            let (nx, ny) = (-dy / length * width / 2.0, dx / length * width / 2.0);
+            let along = (dx / length, dy / length);
+            let (nx, ny) = (-along.1 * width / 2.0, along.0 * width / 2.0);
             let [a, b] = [pair[0], pair[1]];
             let corners = [(a.0 + nx, a.1 + ny), (b.0 + nx, b.1 + ny), (b.0 - nx, b.1 - ny), (a.0 - nx, a.1 - ny)];
-            self.polygon(&corners, colour)?;
-            if i > 0 {
+            if dx.abs() < 1e-6 || dy.abs() < 1e-6 {
+                self.upright_rectangle(&corners, colour)?;
+            } else {
+                self.polygon(&corners, colour)?;
+            }
+            // A corner that would show a notch gets a round joint.
+            if before.is_some_and(|before| before.0 * along.0 + before.1 * along.1 < STRAIGHT) {
                 self.disc(a, width / 2.0, colour)?;
             }
+            before = Some(along);
         }
         Ok(())
     }

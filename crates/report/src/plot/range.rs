@@ -11,7 +11,7 @@ pub(super) struct Range {
 }
 
 /// Logarithms of the smallest and the largest positive double.
-const LOG_LIMITS: (f64, f64) = (-323.3, 308.25);
+const LOG_LIMITS: (f64, f64) = (-323.4, 308.26);
 
 /// Part of the range left free at either end.
 const MARGIN: f64 = 0.04;
@@ -56,10 +56,17 @@ impl Range {
 
     fn log(low: f64, high: f64) -> Self {
         let span = high - low;
-        let margin = if span < 1e-6 { 0.3 } else { MARGIN * span };
+        if span < 1e-6 {
+            return Self {
+                scale: Scale::Log,
+                low: (low - 0.3).max(LOG_LIMITS.0),
+                high: (high + 0.3).min(LOG_LIMITS.1),
+            };
+        }
+        let margin = MARGIN * span;
         // An end that almost reaches a power of ten goes on to it; the data of a sweep usually start and end at one.
         let settle = |end: f64, outward: f64, decade: f64| {
-            if (decade - end).abs() <= 1e-9 && span >= 1e-6 {
+            if (decade - end).abs() <= 1e-9 {
                 end
             } else if (decade - end).abs() <= margin.max(0.05).min(0.15 * span) {
                 decade

@@ -29,6 +29,8 @@ pub(super) struct Text<'a> {
 
 /// The few things a plot is made of, in pixels from the upper left corner.
 pub(super) trait Surface {
+    /// Covers everything; comes first.
+    fn background(&mut self, size: (f64, f64), colour: Colour) -> Result<(), ReportError>;
     /// An open line through some points.
     fn stroke(&mut self, points: &[(f64, f64)], width: f64, colour: Colour) -> Result<(), ReportError>;
     /// A full polygon.

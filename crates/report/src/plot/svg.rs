@@ -60,6 +60,10 @@ fn drawing(error: impl std::fmt::Display) -> ReportError {
 }
 
 impl Surface for Svg<'_> {
+    fn background(&mut self, size: (f64, f64), colour: Colour) -> Result<(), ReportError> {
+        self.backend.draw_rect((0, 0), point(size), &rgb(colour), true).map_err(drawing)
+    }
+
     fn stroke(&mut self, points: &[(f64, f64)], width: f64, colour: Colour) -> Result<(), ReportError> {
         let style = ShapeStyle { color: rgb(colour).into(), filled: false, stroke_width: unit(width).max(1) as u32 };
         self.backend.draw_path(points.iter().copied().map(point), &style).map_err(drawing)

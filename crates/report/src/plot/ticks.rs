@@ -51,6 +51,9 @@ fn linear(range: &Range, low: f64, high: f64, most: usize) -> Ticks {
     if step > 5.0 {
         (step, exponent) = (1.0, exponent + 1);
     }
+    if exponent >= 308 {
+        (step, decimals, exponent) = (1.0, 0, 308); // no double is larger than twice this
+    }
     let width = step * power(exponent);
     let (first, last) = ((low / width - 1e-9).ceil(), (high / width + 1e-9).floor());
     let largest = (first.abs().max(last.abs()) * step).log10().floor() as i32 + exponent;
@@ -87,12 +90,16 @@ fn plain(value: f64, decimals: usize) -> Label {
 /// Leading digits that get a label, the sparsest choice first.
 const LABELLED: [&[u32]; 4] = [&[1], &[1, 3], &[1, 2, 5], &[1, 2, 3, 4, 6, 8]];
 
+/// How many decades from one label to the next, where not each can have one.
+const STRIDES: [usize; 10] = [2, 3, 4, 5, 10, 20, 25, 50, 100, 200];
+
 /// Powers of ten, and if those are fewer than three, round numbers between them.
 fn log(range: &Range, most: usize) -> Ticks {
     let (first, last) = ((range.low - 1e-9).ceil() as i32, (range.high + 1e-9).floor() as i32);
     let decades = (last - first + 1).max(0) as usize;
     if decades > most {
-        return sparse_decades(range, first, last, decades.div_ceil(most) as i32);
+        let stride = STRIDES.into_iter().find(|&stride| decades.div_ceil(stride) <= most).unwrap_or(500);
+        return sparse_decades(range, first, last, stride as i32);
     }
     let places: Vec<(u32, i32, f64)> = (first - 1..=last)
         .flat_map(|exponent| (1..=9).map(move |digit| (digit, exponent)))
@@ -107,7 +114,9 @@ fn log(range: &Range, most: usize) -> Ticks {
         return linear(range, 10f64.powf(range.low), 10f64.powf(range.high), most.min(6));
     };
     let exponents = || places.iter().filter(|(digit, ..)| labelled.contains(digit)).map(|&(_, exponent, _)| exponent);
-    let short = exponents().all(|exponent| (-3..=3).contains(&exponent));
+    // Powers of ten read best as such once they grow long; other numbers sooner plain.
+    let plain_up_to = if labelled.len() == 1 { 3 } else { 5 };
+    let short = exponents().all(|exponent| (-3..=plain_up_to).contains(&exponent));
     let marks = places.iter().map(|&(digit, exponent, place)| {
         let label = labelled.contains(&digit).then(|| scientific(digit, exponent, short));
         Tick { place, label }
@@ -157,7 +166,7 @@ mod tests {
         assert_eq!(labels(Scale::Log, &[0.2, 6.0], 8), ["0.3", "1", "3"]);
         assert_eq!(
             labels(Scale::Log, &[1e-300, 1e300], 7),
-            ["10^−261", "10^−174", "10^−87", "10^0", "10^87", "10^174", "10^261"]
+            ["10^−300", "10^−200", "10^−100", "10^0", "10^100", "10^200", "10^300"]
         );
     }
 
@@ -171,7 +180,7 @@ mod tests {
     fn linear_steps() {
         assert_eq!(labels(Scale::Linear, &[0.0, 1.0], 6), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(Scale::Linear, &[-1.0, 1.0], 5), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
-        assert_eq!(labels(Scale::Linear, &[0.0, 1e-9], 5), ["0.0", "2.5", "5.0", "7.5", "10.0"]);
+        assert_eq!(labels(Scale::Linear, &[0.0, 1e-9], 5), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
         assert_eq!(labels(Scale::Linear, &[0.90, 0.97], 5), ["0.90", "0.92", "0.94", "0.96"]);
     }
 
