@@ -59,19 +59,16 @@ impl Omitted {
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
-        let note = |count: usize, one: &str, many: &str| match count {
+        let note = |count: usize, one: &str, many: &str, fate: &str| match count {
             0 => None,
-            1 => Some(format!("1 value {one} and not drawn.")),
-            n => Some(format!("{n} values {many} and not drawn.")),
+            1 => Some(format!("1 value {one} and {fate}.")),
+            n => Some(format!("{n} values {many} and {fate}.")),
         };
+        let fate = "not drawn";
         [
-            note(self.infinite, "is infinite", "are infinite"),
-            note(self.not_a_number, "is not a number", "are not numbers"),
-            note(
-                self.not_positive,
-                "is not positive, has no place on a logarithmic axis",
-                "are not positive, have no place on a logarithmic axis",
-            ),
+            note(self.infinite, "is infinite", "are infinite", fate),
+            note(self.not_a_number, "is not a number", "are not numbers", fate),
+            note(self.not_positive, "is not positive", "are not positive", "not drawn on a logarithmic axis"),
         ]
         .into_iter()
         .flatten()
@@ -94,7 +91,7 @@ mod tests {
             [
                 "1 value is infinite and not drawn.",
                 "1 value is not a number and not drawn.",
-                "2 values are not positive, have no place on a logarithmic axis and not drawn.",
+                "2 values are not positive and not drawn on a logarithmic axis.",
             ]
         );
     }

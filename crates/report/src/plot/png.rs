@@ -137,10 +137,13 @@ impl Surface for Bitmap<'_> {
                 continue;
             }
             let along = (dx / length, dy / length);
-            let (nx, ny) = (-along.1 * width / 2.0, along.0 * width / 2.0);
+            let upright = dx.abs() < 1e-6 || dy.abs() < 1e-6;
+            // A polygon of plotters covers the pixels on its edge too, and so comes out wider by one.
+            let half = if upright { width } else { (width - 1.0 / OVERSAMPLING as f64).max(0.1) } / 2.0;
+            let (nx, ny) = (-along.1 * half, along.0 * half);
             let [a, b] = [pair[0], pair[1]];
             let corners = [(a.0 + nx, a.1 + ny), (b.0 + nx, b.1 + ny), (b.0 - nx, b.1 - ny), (a.0 - nx, a.1 - ny)];
-            if dx.abs() < 1e-6 || dy.abs() < 1e-6 {
+            if upright {
                 self.upright_rectangle(&corners, colour)?;
             } else {
                 self.polygon(&corners, colour)?;

@@ -111,7 +111,7 @@ fn log(range: &Range, most: usize) -> Ticks {
     let count = |digits: &[u32]| places.iter().filter(|(digit, ..)| digits.contains(digit)).count();
     let Some(labelled) = LABELLED.into_iter().find(|digits| count(digits) >= 3) else {
         // Less than a factor of two or so: the axis is nearly linear, and so are round numbers.
-        return linear(range, 10f64.powf(range.low), 10f64.powf(range.high), most.min(6));
+        return linear(range, 10f64.powf(range.low), 10f64.powf(range.high).min(f64::MAX), most.min(6));
     };
     let exponents = || places.iter().filter(|(digit, ..)| labelled.contains(digit)).map(|&(_, exponent, _)| exponent);
     // Powers of ten read best as such once they grow long; other numbers sooner plain.

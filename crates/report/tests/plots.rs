@@ -1,0 +1,266 @@
+//! Plots of ordinary and of strange data, in all formats.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests, which clippy.toml exempts only by attribute
+
+use proptest::prelude::*;
+use shuffledp_report::{Axis, Plot, ReportError, Scale, Series, Style};
+
+const STRANGE: [f64; 16] = [
+    f64::NEG_INFINITY,
+    f64::MIN,
+    -1e300,
+    -1.0,
+    -1e-300,
+    -0.0,
+    0.0,
+    5e-324,
+    1e-300,
+    0.1,
+    1.0,
+    1.0 + f64::EPSILON,
+    1e300,
+    f64::MAX,
+    f64::INFINITY,
+    f64::NAN,
+];
+
+fn axis(scale: Scale) -> Axis {
+    Axis { label: "quantity".into(), unit: "unit".into(), scale }
+}
+
+fn ordinary() -> Plot {
+    let points =
+        |factor: f64| (0..50).map(move |i| 10f64.powf(f64::from(i) / 10.0)).map(move |t| (t, factor * t.sqrt()));
+    Plot::new("Rounds & <privacy>", Axis::log("rounds"), Axis::log("ε").unit("δ = 1e-8"))
+        .subtitle("n = 1000")
+        .series(Series::new("girgis-theorem-1 (rigorous)", points(0.1)))
+        .series(Series::new("<script>alert(1)</script>", points(0.2)).style(Style::Dashed))
+        .series(Series::new("control \u{0}\u{7} characters", points(0.2)).style(Style::Dotted).emphasized())
+        .caption("\"quoted\"")
+}
+
+/// Both pictures, or the one error that data may cause.
+fn check(plot: &Plot) -> bool {
+    match plot.to_svg() {
+        Ok(svg) => {
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            assert!(!svg.contains("NaN") && !svg.contains("inf,") && !svg.contains("nan"));
+            assert!(document.descendants().filter(|node| node.has_tag_name("text")).count() > 0);
+            true
+        }
+        Err(ReportError::NothingToDraw { .. }) => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn texts(svg: &str) -> Vec<String> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    texts.map(|node| node.text().unwrap_or("").trim().to_owned()).collect()
+}
+
+fn decode(png: &[u8]) -> (png::OutputInfo, Vec<u8>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info, pixels)
+}
+
+#[test]
+fn svg_is_well_formed_and_says_everything() {
+    let svg = ordinary().to_svg().unwrap();
+    let texts = texts(&svg);
+    for expected in [
+        "Rounds & <privacy>",
+        "n = 1000",
+        "rounds",
+        "ε (δ = 1e-8)",
+        "girgis-theorem-1 (rigorous)",
+        "<script>alert(1)</script>",
+        "\"quoted\"",
+    ] {
+        assert!(texts.iter().any(|text| text == expected), "{expected} is not in {texts:?}");
+    }
+    assert!(!svg.contains("<script"));
+    assert!(svg.contains("font-family=\"sans-serif\""));
+    assert!(!svg.contains("href") && !svg.contains("url("));
+}
+
+#[test]
+fn svg_names_and_scales_itself() {
+    let svg = ordinary().size(600, 400).to_svg().unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let root = document.root_element();
+    assert_eq!((root.attribute("width"), root.attribute("height")), (Some("600"), Some("400")));
+    assert_eq!(root.attribute("aria-label"), Some("Rounds & <privacy>"));
+}
+
+#[test]
+fn png_has_the_size_and_the_colours() {
+    let png = ordinary().size(700, 500).to_png().unwrap();
+    assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
+    let (info, pixels) = decode(&png);
+    assert_eq!((info.width, info.height), (700, 500));
+    let has = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|pixel| *pixel == colour).count();
+    assert!(has([255, 255, 255]) > 200_000);
+    // The first three curves: blue, vermillion, bluish green.
+    for colour in [[0, 114, 178], [213, 94, 0], [0, 158, 115]] {
+        assert!(has(colour) > 50, "{colour:?}: {}", has(colour));
+    }
+}
+
+#[test]
+fn same_input_same_bytes() {
+    assert_eq!(ordinary().to_svg().unwrap(), ordinary().to_svg().unwrap());
+    assert_eq!(ordinary().to_png().unwrap(), ordinary().to_png().unwrap());
+    assert_eq!(ordinary().to_csv(), ordinary().to_csv());
+}
+
+#[test]
+fn order_of_points_does_not_matter() {
+    let mut shuffled = ordinary();
+    for series in &mut shuffled.series {
+        series.points.reverse();
+        series.points.rotate_left(17);
+    }
+    assert_eq!(shuffled.to_svg().unwrap(), ordinary().to_svg().unwrap());
+}
+
+#[test]
+fn infinite_values_are_counted_below() {
+    let plot = Plot::new("t", Axis::linear("x"), Axis::linear("y"))
+        .series(Series::new("s", (0..9).map(|i| (f64::from(i), if i < 3 { f64::INFINITY } else { 1.0 }))));
+    assert!(texts(&plot.to_svg().unwrap()).contains(&"3 values are infinite and not drawn.".to_owned()));
+}
+
+#[test]
+fn nothing_to_draw_is_an_error() {
+    let empty = Plot::new("t", Axis::log("x"), Axis::log("y"));
+    assert!(matches!(empty.to_svg(), Err(ReportError::NothingToDraw { series: 0, .. })));
+    let hopeless = empty.series(Series::new("s", [(1.0, f64::INFINITY), (1.0, 0.0)]));
+    assert!(matches!(hopeless.to_png(), Err(ReportError::NothingToDraw { left_out: 2, .. })));
+    assert!(matches!(ordinary().size(10, 10).to_svg(), Err(ReportError::PictureSize { .. })));
+    assert!(matches!(ordinary().size(1_000_000, 800).to_png(), Err(ReportError::PictureSize { .. })));
+}
+
+#[test]
+fn strange_values_do_not_panic() {
+    for scale in [Scale::Linear, Scale::Log] {
+        for &a in &STRANGE {
+            for &b in &STRANGE {
+                let plot =
+                    Plot::new("strange", axis(scale), axis(scale)).series(Series::new("s", [(a, b), (b, a), (a, a)]));
+                check(&plot);
+            }
+        }
+        let points = STRANGE.iter().flat_map(|&a| STRANGE.iter().map(move |&b| (a, b)));
+        let all = Plot::new("all", axis(scale), axis(scale)).series(Series::new("s", points));
+        assert!(check(&all));
+        assert!(all.to_png().is_ok());
+    }
+}
+
+#[test]
+fn a_single_point_and_a_constant_are_drawn() {
+    for scale in [Scale::Linear, Scale::Log] {
+        let point = Plot::new("one", axis(scale), axis(scale)).series(Series::new("s", [(7.0, 0.3)]));
+        let constant = Plot::new("constant", axis(scale), axis(scale))
+            .series(Series::new("s", (1..100).map(|i| (f64::from(i), 0.3))));
+        for plot in [point, constant] {
+            let (_, pixels) = decode(&plot.to_png().unwrap());
+            assert!(pixels.chunks_exact(3).any(|pixel| pixel == [0, 114, 178]));
+        }
+    }
+}
+
+#[test]
+fn twenty_curves_are_all_different() {
+    let plot = (0..20).fold(Plot::new("many", Axis::linear("x"), Axis::linear("y")), |plot, i| {
+        plot.series(Series::new(format!("curve {i}"), [(0.0, f64::from(i)), (1.0, f64::from(i))]))
+    });
+    let texts = texts(&plot.to_svg().unwrap());
+    assert!((0..20).all(|i| texts.contains(&format!("curve {i}"))));
+}
+
+#[test]
+fn coinciding_curves_all_leave_their_colour() {
+    let line = || (0..40).map(|i| (f64::from(i), f64::from(i)));
+    let plot = Plot::new("same", Axis::linear("x"), Axis::linear("y"))
+        .series(Series::new("", line()))
+        .series(Series::new("", line()))
+        .series(Series::new("", line()).style(Style::Dashed));
+    // Without names there is no legend, so that every coloured pixel belongs to a curve.
+    let (_, pixels) = decode(&plot.to_png().unwrap());
+    for colour in [[0, 114, 178], [213, 94, 0], [0, 158, 115]] {
+        let count = pixels.chunks_exact(3).filter(|pixel| *pixel == colour).count();
+        assert!(count > 200, "{colour:?}: {count}");
+    }
+}
+
+#[test]
+fn labels_of_an_axis_do_not_overlap() {
+    // Wide labels far from zero on a small picture: anchors in the middle, so half a width on either side.
+    for (low, high) in [(1e9, 1e9 + 7.0), (0.0, 1e-7), (-3.0, 12.0), (99_990.0, 100_010.0)] {
+        let plot =
+            Plot::new("t", Axis::linear("x"), Axis::linear("y")).series(Series::new("s", [(low, 0.0), (high, 1.0)]));
+        let svg = plot.size(400, 300).to_svg().unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let number = |node: &roxmltree::Node<'_, '_>, name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+        let mut labels: Vec<(f64, f64)> = document
+            .descendants()
+            .filter(|node| node.has_tag_name("text") && node.attribute("text-anchor") == Some("middle"))
+            .filter(|node| {
+                node.text().is_some_and(|text| text.trim().starts_with(|c: char| c.is_ascii_digit() || c == '−'))
+            })
+            .map(|node| {
+                (
+                    number(&node, "x"),
+                    0.62 * number(&node, "font-size") * node.text().unwrap().trim().chars().count() as f64,
+                )
+            })
+            .collect();
+        labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(labels.len() >= 2, "{low} to {high}: {labels:?}");
+        assert!(labels.windows(2).all(|pair| pair[0].0 + pair[0].1 / 2.0 < pair[1].0 - pair[1].1 / 2.0), "{labels:?}");
+    }
+}
+
+#[test]
+fn saves_by_extension() {
+    let directory = std::env::temp_dir().join(format!("shuffledp-report-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    for extension in ["svg", "PNG", "csv"] {
+        ordinary().save(directory.join("plot").with_extension(extension)).unwrap();
+    }
+    assert!(matches!(ordinary().save(directory.join("plot.pdf")), Err(ReportError::UnknownExtension { .. })));
+    assert!(matches!(ordinary().save(directory.join("missing/plot.svg")), Err(ReportError::Write { .. })));
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_data_and_any_words(
+        points in prop::collection::vec(prop::collection::vec((any::<f64>(), any::<f64>()), 0..30), 0..21),
+        words in any::<String>(),
+        log in any::<(bool, bool)>(),
+        size in (160u32..2000, 160u32..2000),
+    ) {
+        let scale = |log| axis(if log { Scale::Log } else { Scale::Linear });
+        let mut plot = Plot::new(words.clone(), scale(log.0), scale(log.1)).size(size.0, size.1);
+        plot.subtitle = words.repeat(20);
+        plot.caption = words.repeat(50);
+        plot.series = points
+            .into_iter()
+            .enumerate()
+            .map(|(i, points)| Series { label: words.repeat(i % 4), points, style: [Style::Solid, Style::Dotted][i % 2], emphasis: i % 3 == 0 })
+            .collect();
+        if plot.series.iter().all(|series| series.points.is_empty()) {
+            prop_assert!(plot.to_svg().is_err());
+        } else if check(&plot) && size.0 * size.1 < 200_000 {
+            prop_assert!(plot.to_png().is_ok());
+        }
+        plot.to_csv();
+    }
+}
