@@ -182,7 +182,7 @@ fn write_block(block: &Block, out: &mut String) {
         Block::Table(table) => {
             out.push_str(&format!("<div class=\"wide\" tabindex=\"0\">\n{}</div>\n", table.to_html()))
         }
-        Block::Plot(svg) => out.push_str(&format!("<figure>\n{svg}</figure>\n")),
+        Block::Plot(svg) => out.push_str(&format!("<figure tabindex=\"0\">\n{svg}</figure>\n")),
         // The parser drops one newline after <pre>; giving it one keeps the text's own.
         Block::Preformatted(text) => out.push_str(&format!("<pre tabindex=\"0\">\n{}</pre>\n", escape::html(text))),
     }
@@ -234,8 +234,8 @@ tfoot td { color: var(--faint); font-size: 0.85rem; white-space: normal; padding
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .center { text-align: center; }
 .note { white-space: normal; min-width: 16rem; }
-figure { margin: 1.5rem 0; }
-figure svg { display: block; width: 100%; height: auto; }
+figure { margin: 1.5rem 0; overflow-x: auto; }
+figure svg { display: block; width: 100%; min-width: 38rem; height: auto; }
 pre { background: var(--card); border-radius: 4px; padding: 0.8rem 1rem; overflow-x: auto; font: 0.88rem/1.5 ui-monospace, \"Cascadia Mono\", Menlo, Consolas, monospace; }
 @media screen and (prefers-color-scheme: dark) {
   :root { --paper: #15171c; --ink: #ececf0; --faint: #a9adb8; --rule: #343944; --card: #1f232b; --accent: #56b4e9; }
@@ -245,7 +245,8 @@ pre { background: var(--card); border-radius: 4px; padding: 0.8rem 1rem; overflo
   main { max-width: none; padding: 0; }
   h2 { break-after: avoid; }
   figure, .figures div, tr { break-inside: avoid; }
-  .wide, pre { overflow: visible; }
+  .wide, pre, figure { overflow: visible; }
+  figure svg { min-width: 0; }
   pre { white-space: pre-wrap; border: 1px solid var(--rule); }
   th, td { white-space: normal; padding: 0.25rem 0.4rem; }
 }

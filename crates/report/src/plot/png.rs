@@ -99,11 +99,10 @@ impl Bitmap<'_> {
     /// Fills a rectangle with sides along the axes, which plotters does row by row.
     fn upright_rectangle(&mut self, corners: &[(f64, f64); 4], colour: Colour) -> Result<(), ReportError> {
         let (a, b) = (corners[0], corners[2]);
-        // plotters counts the last row and column in.
-        let upper_left = point((a.0.min(b.0), a.1.min(b.1)));
-        let lower_right = point((a.0.max(b.0), a.1.max(b.1)));
-        let last = ((lower_right.0 - 1).max(upper_left.0), (lower_right.1 - 1).max(upper_left.1));
-        self.backend.draw_rect(upper_left, last, &rgb(colour), true).map_err(drawing)
+        // Round place and size apart: lines of one width then come out equally thick wherever they are, and never vanish.
+        let (left, top) = point((a.0.min(b.0), a.1.min(b.1)));
+        let (width, height) = (unit((a.0 - b.0).abs()).max(1), unit((a.1 - b.1).abs()).max(1));
+        self.backend.draw_rect((left, top), (left + width, top + height), &rgb(colour), true).map_err(drawing)
     }
 }
 

@@ -57,11 +57,10 @@ impl Range {
     fn log(low: f64, high: f64) -> Self {
         let span = high - low;
         if span < 1e-6 {
-            return Self {
-                scale: Scale::Log,
-                low: (low - 0.3).max(LOG_LIMITS.0),
-                high: (high + 0.3).min(LOG_LIMITS.1),
-            };
+            // Where doubles end, a narrow range holds no round number.
+            let margin = if low.abs() > 300.0 { 1.0 } else { 0.5 };
+            let (low, high) = ((low - margin).max(LOG_LIMITS.0), (high + margin).min(LOG_LIMITS.1));
+            return Self { scale: Scale::Log, low, high };
         }
         let margin = MARGIN * span;
         // An end that almost reaches a power of ten goes on to it; the data of a sweep usually start and end at one.
