@@ -43,6 +43,9 @@ const PATIENCE: usize = 6;
 /// Golden-section steps inside the bracket: it shrinks by 0.618^24 < 1e-5, far below what the flat minimum can show.
 const REFINEMENTS: usize = 24;
 
+/// Up to this distance from 1 all integer orders of the bracket are tried.
+const SCANNED: f64 = 32.0;
+
 /// Finds an order that makes `objective` small: doubles λ−1 until the objective has stopped falling, then golden section
 /// in ln(λ−1) around the best. Returns (order, objective); the objective was evaluated at exactly that order.
 pub fn minimise_over_orders(
@@ -86,6 +89,13 @@ pub fn minimise_over_orders(
 
     let golden = 0.618_033_988_749_894_9;
     let (mut low, mut high) = ((best_position - step).max(first), (best_position + step).min(last));
+    if orders == Orders::Integers && high.exp() <= SCANNED {
+        // Few integers, and rounding makes plateaus in which golden section loses its way: try them all.
+        for distance in low.exp().floor() as u64..=high.exp().ceil() as u64 {
+            try_at((distance as f64).ln(), &mut best)?;
+        }
+        return Ok(best);
+    }
     let (mut left, mut right) = (high - golden * (high - low), low + golden * (high - low));
     let (mut at_left, mut at_right) = (try_at(left, &mut best)?, try_at(right, &mut best)?);
     for _ in 0..REFINEMENTS {
@@ -124,6 +134,14 @@ mod tests {
         let (order, value) = minimise_over_orders(Orders::Integers, 1e6, |l| Ok(f(l))).unwrap();
         let scan = (2..1000).map(|l| f(l as f64)).fold(f64::INFINITY, f64::min);
         assert!(order.fract() == 0.0 && value <= scan, "{order}: {value} against {scan}");
+    }
+
+    #[test]
+    fn small_integer_orders_are_all_tried() {
+        // The minimum at 4 lies between the doubled orders 3 and 5, whose values tie.
+        let f = |l: f64| if (l - 4.0).abs() < 0.5 { 1.0 } else { 2.0 + (l - 4.0).abs() };
+        let (order, _) = minimise_over_orders(Orders::Integers, 1e6, |l| Ok(f(l))).unwrap();
+        assert!((order - 4.0).abs() < 0.5, "{order}");
     }
 
     #[test]
