@@ -1,0 +1,44 @@
+//! What a bound needs from a question, or the reason why it has nothing to say.
+
+use crate::error::{AccountingError, Result};
+use crate::scheme::Question;
+
+/// ε0 of a randomizer that is ε0-LDP with no δ0.
+pub(super) fn pure_epsilon(question: &Question) -> Result<f64> {
+    question.randomizer().pure_epsilon().ok_or_else(|| {
+        AccountingError::not_applicable("the bound is for ε0-LDP randomizers, and this one is not (it has a δ0)")
+    })
+}
+
+/// (k, n) where a fixed number of clients speaks.
+pub(super) fn fixed_size(question: &Question) -> Result<(u64, u64)> {
+    let scheme = question.scheme();
+    match scheme.fixed_size() {
+        Some(sampled) => Ok((sampled, scheme.clients())),
+        None => Err(AccountingError::not_applicable(
+            "the bound is for a fixed number of speakers, and at check-in the number is random",
+        )),
+    }
+}
+
+/// n where all clients speak.
+pub(super) fn everyone(question: &Question) -> Result<u64> {
+    let (sampled, clients) = fixed_size(question)?;
+    if sampled == clients {
+        Ok(clients)
+    } else {
+        Err(AccountingError::not_applicable(
+            "the bound is for the shuffle of all clients, and here only some of them speak",
+        ))
+    }
+}
+
+/// (k, n) where a proper subset of fixed size speaks.
+pub(super) fn proper_subset(question: &Question) -> Result<(u64, u64)> {
+    let (sampled, clients) = fixed_size(question)?;
+    if sampled < clients {
+        Ok((sampled, clients))
+    } else {
+        Err(AccountingError::not_applicable("the bound is for a sample of the clients, and here all of them speak"))
+    }
+}
