@@ -38,7 +38,7 @@ fn reverse_direction_is_larger_without_sampling() {
     let moments = girgis::TwoRrMoments::new(3.0, 100, 100).unwrap();
     let (forward, reverse) = (moments.renyi_forward(4.0), moments.renyi_reverse(4.0));
     assert!(reverse > 2.0 * forward, "{reverse} against {forward}");
-    assert_eq!(moments.epsilon(4.0).unwrap(), reverse);
+    assert!((moments.epsilon(4.0).unwrap() - reverse).abs() < 1e-15);
 }
 
 #[test]
