@@ -1,0 +1,27 @@
+//! Brute force: the real protocol, enumerated, against the dominating pairs.
+//!
+//! The server of the shuffle model sees the multiset of messages of one round. For a handful of clients the law of
+//! that view can be written down in full: every set of clients that may be heard, every message each of them may
+//! send. [`protocol`] does only that and knows no theorem; [`divergence`] compares the view under two neighbouring
+//! datasets (one client's record replaced); [`dominating`] is what the theory says is never exceeded.
+//!
+//! | module | what it checks |
+//! |---|---|
+//! | `enumerator` | the enumerator itself: against a second, slower one, and against closed forms |
+//! | `single_round` | random and exhaustive datasets, one round: hockey-stick and Rényi divergence |
+//! | `composed` | two and three rounds, also chosen adaptively |
+//! | `refuted` | that the comparison can fail: the refuted variation-ratio formula, pairs made wrong on purpose |
+//!
+//! `cargo test --release -p shuffledp-accounting --test brute_force -- --nocapture` prints how close the truth comes.
+
+mod cases;
+mod composed;
+mod divergence;
+mod dominating;
+mod enumerator;
+mod protocol;
+mod randomizers;
+mod refuted;
+mod rng;
+mod single_round;
+mod tally;
