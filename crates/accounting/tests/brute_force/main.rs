@@ -11,6 +11,7 @@
 //! | `single_round` | random and exhaustive datasets, one round: hockey-stick and Rényi divergence |
 //! | `composed` | two and three rounds, also chosen adaptively |
 //! | `refuted` | that the comparison can fail: the refuted variation-ratio formula, pairs made wrong on purpose |
+//! | `lower` | the lower-bound rows are exact for their datasets, and binary randomized response |
 //!
 //! `cargo test --release -p shuffledp-accounting --test brute_force -- --nocapture` prints how close the truth comes.
 
@@ -19,6 +20,7 @@ mod composed;
 mod divergence;
 mod dominating;
 mod enumerator;
+mod lower;
 mod protocol;
 mod randomizers;
 mod refuted;
