@@ -10,6 +10,7 @@
 //! | `enumerator` | the enumerator itself: against a second, slower one, and against closed forms |
 //! | `single_round` | random and exhaustive datasets, one round: hockey-stick and Rényi divergence |
 //! | `composed` | two and three rounds, also chosen adaptively |
+//! | `sequential` | within a round, randomizers chosen from the messages before |
 //! | `refuted` | that the comparison can fail: the refuted variation-ratio formula, pairs made wrong on purpose |
 //! | `lower` | the lower-bound rows are exact for their datasets, and binary randomized response |
 //!
@@ -25,5 +26,6 @@ mod protocol;
 mod randomizers;
 mod refuted;
 mod rng;
+mod sequential;
 mod single_round;
 mod tally;
