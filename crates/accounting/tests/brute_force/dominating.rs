@@ -172,3 +172,51 @@ pub(crate) fn multinomial(counts: &[u64]) -> f64 {
     let factorial = |n: u64| (1..=n).map(|i| i as f64).product::<f64>();
     factorial(counts.iter().sum()) / counts.iter().map(|&c| factorial(c)).product::<f64>()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::exceeds;
+    use serde_json::Value;
+
+    fn number(inputs: &Value, key: &str) -> Option<f64> {
+        let value = inputs.get(key)?;
+        value.as_f64().or_else(|| value.as_str()?.parse().ok())
+    }
+
+    /// The bounds compared with are themselves right: reference values from high-precision sums.
+    #[test]
+    fn agrees_with_the_reference_vectors() {
+        let files = [
+            include_str!("../data/theory/pair_two_level_delta.json"),
+            include_str!("../data/theory/pair_two_level_q_delta.json"),
+            include_str!("../data/theory/checkin_two_level_delta.json"),
+            include_str!("../data/theory/pair_any_ldp_delta.json"),
+            include_str!("../data/theory/checkin_any_ldp_delta.json"),
+        ];
+        for (file, text) in files.iter().enumerate() {
+            let rows: Vec<Value> = serde_json::from_str(text).expect("a list of vectors");
+            assert!(!rows.is_empty());
+            for row in rows {
+                let inputs = |key| number(&row["inputs"], key);
+                let needed = |key| inputs(key).unwrap_or_else(|| panic!("{key} in {row}"));
+                let clients = needed("clients") as u64;
+                let scheme = match inputs("rate") {
+                    Some(rate) => Scheme::check_in(clients, rate, 0.0),
+                    None => Scheme::subsampled(clients, needed("sampled") as u64),
+                };
+                let local_epsilon = needed("local_epsilon");
+                let randomizer = if file < 3 {
+                    Randomizer::TwoLevel { local_epsilon, high_mass: inputs("high_mass").unwrap_or(0.5) }
+                } else {
+                    Randomizer::any(local_epsilon)
+                };
+                let round = Round { scheme: scheme.expect("a valid scheme"), randomizer };
+                let epsilon = needed("epsilon");
+                let (ours, reference) = (upper_delta(&round, epsilon), number(&row, "value").expect("a value"));
+                assert!(!exceeds(ours, reference, epsilon), "{row}: {ours:e}");
+                assert!(!exceeds(reference, ours, epsilon), "{row}: {ours:e}");
+            }
+        }
+    }
+}

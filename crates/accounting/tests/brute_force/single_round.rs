@@ -67,8 +67,8 @@ fn no_extreme_dataset_exceeds_the_rows() {
     tally.report("all extreme datasets");
 }
 
-/// Every multiset of the others' records. The inputs of these randomizers are alike, so the victim's first record is
-/// input 0 for all of them.
+/// Every multiset of the others' records. The victim's first record is input 0: the inputs of these randomizers are
+/// alike (but for the caps drawn at random, which are the others' and the second record's).
 fn compare_all_extreme(channel: &Channel, scheme: Scheme, tally: &mut Tally) {
     let row = match channel.randomizer {
         Randomizer::Named(spec) if matches!(spec.mechanism(), Mechanism::Any { .. }) => "any-LDP row",
