@@ -1,0 +1,35 @@
+# `make test` sets up and runs every test. The rest is for daily work.
+
+CARGO ?= cargo
+
+.PHONY: help test lint bench docs demo
+
+help:
+	@echo "make test    format check, clippy and every test, in release mode"
+	@echo "make lint    format check, clippy, cargo deny"
+	@echo "make bench   benchmarks"
+	@echo "make docs    API documentation, and a list of the written ones"
+	@echo "make demo    the headline question; writes report.html"
+
+test:
+	@CARGO="$(CARGO)" bash tools/test.sh
+
+lint:
+	@CARGO="$(CARGO)" bash tools/need.sh rustfmt clippy
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny check bans licenses sources
+
+bench:
+	$(CARGO) bench --workspace --benches
+
+docs:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	@echo
+	@echo "API: $$($(CARGO) metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/doc/shuffledp_accounting/index.html"
+	@echo "Written:"
+	@find README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs -name '*.md' | sed 's/^/  /' | sort
+
+demo:
+	$(CARGO) run --release -- demo

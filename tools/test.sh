@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Format check, clippy and every test in release mode; ends in "N passed, N failed". Everything runs even if something
+# fails, so that one run shows all that is wrong.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+CARGO=${CARGO:-cargo}
+bash tools/need.sh rustfmt clippy || exit 1
+
+passed=0
+failed=0
+broken=()
+
+# check NAME COMMAND...: one check, counted as one test.
+check() {
+    local name=$1
+    shift
+    echo "== $name"
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        broken+=("$name")
+    fi
+}
+
+# tests NAME COMMAND...: a test runner that prints cargo's "test result:" lines; its tests are counted one by one.
+tests() {
+    local name=$1 log ran wrong
+    shift
+    echo "== $name"
+    log=$(mktemp)
+    "$@" 2>&1 | tee "$log"
+    local status=${PIPESTATUS[0]}
+    read -r ran wrong < <(awk '/^test result:/ { gsub(";", ""); ran += $4; wrong += $6 } END { print ran + 0, wrong + 0 }' "$log")
+    rm -f "$log"
+    # A build that fails runs no test: count it, or a broken build would look like a clean one.
+    if [ "$status" -ne 0 ] && [ "$wrong" -eq 0 ]; then wrong=1; fi
+    passed=$((passed + ran))
+    failed=$((failed + wrong))
+    if [ "$wrong" -gt 0 ]; then broken+=("$name"); fi
+}
+
+check "format" "$CARGO" fmt --all -- --check
+check "clippy" "$CARGO" clippy --quiet --release --workspace --all-targets -- -D warnings
+tests "Rust tests" "$CARGO" test --release --workspace --no-fail-fast
+
+echo
+if [ "$failed" -gt 0 ]; then echo "broken: $(IFS=,; echo "${broken[*]}")"; fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
