@@ -1,0 +1,172 @@
+//! What a client does to its record before sending it.
+
+use super::number::{count, real};
+use crate::failure::Failure;
+use clap::ValueEnum;
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Local randomizer")]
+pub(crate) struct RandomizerArgs {
+    /// Which randomizer
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Name::Any)]
+    randomizer: Name,
+
+    /// ε0: what one report promises locally
+    #[arg(long, value_name = "E0", value_parser = real, allow_hyphen_values = true)]
+    local_epsilon: Option<f64>,
+
+    /// δ0 of an (ε0, δ0)-LDP randomizer
+    #[arg(long, value_name = "D0", value_parser = real, allow_hyphen_values = true)]
+    local_delta: Option<f64>,
+
+    /// Noise standard deviation over the clipping norm C; records lie in a ball of radius C, so sensitivity is 2C
+    #[arg(long, value_name = "S", value_parser = real, allow_hyphen_values = true)]
+    sigma: Option<f64>,
+
+    /// Number of values of k-ary randomized response
+    #[arg(long, value_name = "M", value_parser = count, allow_hyphen_values = true)]
+    categories: Option<u64>,
+
+    /// Dimension of the vectors
+    #[arg(long, value_name = "D", value_parser = count, allow_hyphen_values = true)]
+    dimension: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// Any ε0-LDP randomizer whatever (--local-epsilon)
+    Any,
+    /// Binary randomized response (--local-epsilon)
+    Rr,
+    /// k-ary randomized response (--local-epsilon, --categories)
+    Krr,
+    /// One signed coordinate of an ℓ∞-bounded vector (--local-epsilon)
+    RInf,
+    /// One signed Hadamard coordinate of an ℓ1-bounded vector (--local-epsilon)
+    #[value(name = "r-1")]
+    R1,
+    /// Duchi's mechanism on the ℓ2 ball (--local-epsilon)
+    #[value(name = "r-2")]
+    R2,
+    /// The client of LDP-SGD, the same mechanism as r-2 (--local-epsilon)
+    LdpSgd,
+    /// PrivUnit on the unit sphere (--local-epsilon, --dimension)
+    PrivUnit,
+    /// Any (ε0, δ0)-LDP randomizer (--local-epsilon, --local-delta)
+    Approximate,
+    /// Gaussian noise on an ℓ2-clipped vector (--sigma)
+    Gaussian,
+    /// Discrete Gaussian noise (--sigma)
+    DiscreteGaussian,
+    /// Laplace noise on an ℓ1-clipped vector (--local-epsilon)
+    Laplace,
+    /// Discrete Laplace noise (--local-epsilon)
+    DiscreteLaplace,
+}
+
+/// The parameters a randomizer can have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parameter {
+    LocalEpsilon,
+    LocalDelta,
+    Sigma,
+    Categories,
+    Dimension,
+}
+
+const PARAMETERS: [Parameter; 5] =
+    [Parameter::LocalEpsilon, Parameter::LocalDelta, Parameter::Sigma, Parameter::Categories, Parameter::Dimension];
+
+impl Parameter {
+    fn flag(self) -> &'static str {
+        match self {
+            Self::LocalEpsilon => "--local-epsilon",
+            Self::LocalDelta => "--local-delta",
+            Self::Sigma => "--sigma",
+            Self::Categories => "--categories",
+            Self::Dimension => "--dimension",
+        }
+    }
+
+    fn is_given(self, args: &RandomizerArgs) -> bool {
+        match self {
+            Self::LocalEpsilon => args.local_epsilon.is_some(),
+            Self::LocalDelta => args.local_delta.is_some(),
+            Self::Sigma => args.sigma.is_some(),
+            Self::Categories => args.categories.is_some(),
+            Self::Dimension => args.dimension.is_some(),
+        }
+    }
+}
+
+impl Name {
+    /// The parameters that belong to the randomizer: all of them are needed, no others are accepted.
+    fn parameters(self) -> &'static [Parameter] {
+        match self {
+            Self::Krr => &[Parameter::LocalEpsilon, Parameter::Categories],
+            Self::PrivUnit => &[Parameter::LocalEpsilon, Parameter::Dimension],
+            Self::Approximate => &[Parameter::LocalEpsilon, Parameter::LocalDelta],
+            Self::Gaussian | Self::DiscreteGaussian => &[Parameter::Sigma],
+            Self::Any
+            | Self::Rr
+            | Self::RInf
+            | Self::R1
+            | Self::R2
+            | Self::LdpSgd
+            | Self::Laplace
+            | Self::DiscreteLaplace => &[Parameter::LocalEpsilon],
+        }
+    }
+
+    fn spelled(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+impl RandomizerArgs {
+    pub(crate) fn spec(&self) -> Result<RandomizerSpec, Failure> {
+        self.check_flags()?;
+        // check_flags has seen to it that what is used below was given.
+        let local_epsilon = self.local_epsilon.unwrap_or(f64::NAN);
+        let local_delta = self.local_delta.unwrap_or(f64::NAN);
+        let sigma = self.sigma.unwrap_or(f64::NAN);
+        let categories = self.categories.unwrap_or(0);
+        let dimension = self.dimension.unwrap_or(0);
+        Ok(RandomizerSpec::new(match self.randomizer {
+            Name::Any => Mechanism::Any { local_epsilon },
+            Name::Rr => Mechanism::Rr { local_epsilon },
+            Name::Krr => Mechanism::Krr { local_epsilon, categories },
+            Name::RInf => Mechanism::RInf { local_epsilon },
+            Name::R1 => Mechanism::R1 { local_epsilon },
+            Name::R2 => Mechanism::R2 { local_epsilon },
+            Name::LdpSgd => Mechanism::LdpSgd { local_epsilon },
+            Name::PrivUnit => Mechanism::PrivUnit { local_epsilon, dimension },
+            Name::Approximate => Mechanism::Approximate { local_epsilon, local_delta },
+            Name::Gaussian => Mechanism::Gaussian { sigma },
+            Name::DiscreteGaussian => Mechanism::DiscreteGaussian { sigma },
+            Name::Laplace => Mechanism::Laplace { local_epsilon },
+            Name::DiscreteLaplace => Mechanism::DiscreteLaplace { local_epsilon },
+        })?)
+    }
+
+    /// A flag that would be ignored is an error: whoever gave it believes that it counts.
+    fn check_flags(&self) -> Result<(), Failure> {
+        let wanted = self.randomizer.parameters();
+        let flags = |list: &[Parameter]| list.iter().map(|p| p.flag()).collect::<Vec<_>>().join(" and ");
+        let name = self.randomizer.spelled();
+        for stranger in PARAMETERS.into_iter().filter(|p| p.is_given(self) && !wanted.contains(p)) {
+            return Err(Failure::Usage(format!(
+                "{} does not belong to --randomizer {name}, which takes {}",
+                stranger.flag(),
+                flags(wanted)
+            )));
+        }
+        let missing: Vec<_> = wanted.iter().copied().filter(|p| !p.is_given(self)).collect();
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::Usage(format!("--randomizer {name} needs {}", flags(&missing))))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Who speaks in a round.
+
+use super::number::{count, real};
+use shuffledp_accounting::scheme::{Participation, Scheme};
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Who speaks")]
+pub(crate) struct SchemeArgs {
+    /// Honest clients in the population
+    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    clients: u64,
+
+    /// Clients drawn each round, afresh, without replacement, hidden from the server [default: all speak]
+    #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true, conflicts_with = "check_in")]
+    sampled: Option<u64>,
+
+    /// Probability that a client decides, on its own, to speak in a round
+    #[arg(long, value_name = "RATE", value_parser = real, allow_hyphen_values = true)]
+    check_in: Option<f64>,
+
+    /// Probability that a client who checked in is not heard; equal for all and independent of the data [default: 0]
+    #[arg(long, value_name = "D", value_parser = real, allow_hyphen_values = true, requires = "check_in")]
+    drop_out: Option<f64>,
+}
+
+impl SchemeArgs {
+    pub(crate) fn scheme(&self) -> shuffledp_accounting::Result<Scheme> {
+        let participation = match (self.sampled, self.check_in) {
+            (Some(sampled), _) => Participation::FixedSize { sampled },
+            (None, Some(rate)) => Participation::CheckIn { rate, drop_out: self.drop_out.unwrap_or(0.0) },
+            (None, None) => Participation::Everyone,
+        };
+        Scheme::new(self.clients, participation)
+    }
+}

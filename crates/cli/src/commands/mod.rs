@@ -1,0 +1,43 @@
+//! One file per command. A new command adds its file, a variant and a line in `run`.
+
+mod answer;
+mod completions;
+mod delta;
+mod demo;
+mod epsilon;
+
+use crate::failure::Failure;
+
+/// How private is a shuffled protocol? Tightest provable ε and δ in the shuffle model of differential privacy
+#[derive(Debug, clap::Parser)]
+#[command(name = "shuffledp", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub(crate) struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Example:
+  $ shuffledp epsilon --clients 1e6 --sampled 1000 --local-epsilon 2 --rounds 1e5 --delta 1e-8
+
+Adjacency is replace-one: neighbouring datasets differ in the record of one client.
+Exit code 0: answered; 1: failed, or nothing answers the question; 2: bad usage.";
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Epsilon(epsilon::EpsilonArgs),
+    Delta(delta::DeltaArgs),
+    Demo(demo::DemoArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+impl Program {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        match self.command {
+            Command::Epsilon(args) => epsilon::run(&args),
+            Command::Delta(args) => delta::run(&args),
+            Command::Demo(args) => demo::run(&args),
+            Command::Completions(args) => completions::run(&args),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A question, what every method said to it, and which of them answers.
+
+use crate::failure::Failure;
+use anyhow::anyhow;
+use shuffledp_accounting::bound::{Bound, Kind, Standing};
+use shuffledp_accounting::catalogue::{self, Options, Survey, Target};
+use shuffledp_accounting::scheme::Question;
+
+/// Which of ε and δ was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    Epsilon,
+    Delta,
+}
+
+impl Quantity {
+    pub(crate) fn of(target: Target) -> Self {
+        match target {
+            Target::EpsilonAt { .. } => Self::Epsilon,
+            Target::DeltaAt { .. } => Self::Delta,
+        }
+    }
+
+    /// The word in flags and JSON.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Epsilon => "epsilon",
+            Self::Delta => "delta",
+        }
+    }
+
+    /// The letter in text.
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Epsilon => "ε",
+            Self::Delta => "δ",
+        }
+    }
+
+    /// The one that was given.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Epsilon => Self::Delta,
+            Self::Delta => Self::Epsilon,
+        }
+    }
+}
+
+/// A question with its answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    pub(crate) question: Question,
+    pub(crate) target: Target,
+    pub(crate) survey: Survey,
+    /// The tightest upper bound of sufficient standing.
+    pub(crate) answer: Bound,
+    /// The best rigorous lower bound, where there is one.
+    pub(crate) lower: Option<Bound>,
+}
+
+impl Outcome {
+    /// Asks every method; fails, with their reasons, if none of sufficient standing answers.
+    pub(crate) fn find(
+        question: Question,
+        target: Target,
+        options: &Options,
+        widest: Standing,
+    ) -> Result<Self, Failure> {
+        let survey = catalogue::survey(&question, target, options)?;
+        let Some(answer) = survey.best_upper(widest).cloned() else {
+            return Err(Failure::Failed(anyhow!("{}", no_answer(&survey, widest, Quantity::of(target)))));
+        };
+        let lower = survey.best_lower().cloned();
+        Ok(Self { question, target, survey, answer, lower })
+    }
+
+    pub(crate) fn quantity(&self) -> Quantity {
+        Quantity::of(self.target)
+    }
+
+    /// The δ or ε that was given.
+    pub(crate) fn given(&self) -> f64 {
+        match self.target {
+            Target::EpsilonAt { delta } => delta,
+            Target::DeltaAt { epsilon } => epsilon,
+        }
+    }
+
+    /// Is the answer below what no analysis can go below? Then the method is wrong for this question, which a standing
+    /// other than rigorous allows.
+    pub(crate) fn is_refuted(&self) -> bool {
+        self.lower.as_ref().is_some_and(|lower| lower.value > self.answer.value)
+    }
+}
+
+/// Why nobody answered, line by line, and which flag would help.
+fn no_answer(survey: &Survey, widest: Standing, quantity: Quantity) -> String {
+    let mut text = format!("no {} upper bound on {} applies", widest.word(Kind::Upper), quantity.word());
+    for bound in survey.bounds.iter().filter(|bound| bound.kind == Kind::Upper) {
+        let word = bound.standing.word(bound.kind);
+        text += &format!("\n  {}: {word}; --standing {word} would admit it", bound.id);
+    }
+    for silent in &survey.not_applicable {
+        text += &format!("\n  {}: {}", silent.id, silent.reason);
+    }
+    text
+}

@@ -1,0 +1,37 @@
+//! Everything that leaves the program: stdout, stderr and files.
+
+mod file;
+pub(crate) mod json;
+pub(crate) mod page;
+mod progress;
+pub(crate) mod table;
+pub(crate) mod text;
+mod words;
+
+pub(crate) use file::NewFile;
+pub(crate) use progress::Progress;
+
+use crate::failure::Failure;
+use anyhow::Context;
+use std::io::{ErrorKind, Write, stderr, stdout};
+
+/// Writes data to stdout. A reader that has closed the pipe is [`Failure::ReaderLeft`].
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::ReaderLeft),
+        result => Ok(result.context("cannot write to stdout")?),
+    }
+}
+
+/// Writes a line to stderr. Unlike `eprintln!` it does not panic if nobody can hear it.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(stderr().lock(), "{text}");
+}
+
+/// Columns to fill: those of the terminal, or 100 where there is none, so that piped output does not depend on a window.
+fn width() -> usize {
+    let term = console::Term::stdout();
+    let columns = if term.is_term() { term.size_checked().map(|(_, columns)| usize::from(columns)) } else { None };
+    columns.unwrap_or(100)
+}

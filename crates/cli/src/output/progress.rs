@@ -1,0 +1,36 @@
+//! A progress bar on stderr for what takes longer than a second.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Counts steps, from any thread; shows itself once a second has passed.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    shown: AtomicBool,
+}
+
+impl Progress {
+    pub(crate) fn new(steps: usize, what: &'static str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden()).with_message(what);
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left") {
+            bar.set_style(style);
+        }
+        Self { bar, started: Instant::now(), shown: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn step(&self) {
+        // indicatif draws nothing where stderr is not a terminal.
+        if self.started.elapsed() > PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(1);
+    }
+
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

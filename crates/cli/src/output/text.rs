@@ -1,0 +1,61 @@
+//! The answer for a person: the number first, then what it is about and what it assumes, then the details.
+
+use super::{table, width, words};
+use crate::outcome::Outcome;
+use anyhow::Result;
+use shuffledp_accounting::bound::{Bound, Kind};
+use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
+
+/// Significant digits of a printed bound.
+const DIGITS: usize = 5;
+
+/// A bound's value for a person. **Direction: that of the bound**, so that the printed number claims no more than the
+/// computed one.
+pub(super) fn value(bound: &Bound) -> String {
+    match bound.kind {
+        Kind::Upper => round_up_significant(bound.value, DIGITS),
+        Kind::Lower => round_down_significant(bound.value, DIGITS),
+    }
+}
+
+/// "ε ≤ 1.0403 (girgis-theorem-1, rigorous) at δ = 1e-8, replace-one adjacency"
+pub(crate) fn headline(outcome: &Outcome) -> String {
+    let quantity = outcome.quantity();
+    format!(
+        "{} ≤ {} ({}, {}) at {} = {}, replace-one adjacency",
+        quantity.symbol(),
+        value(&outcome.answer),
+        outcome.answer.id,
+        outcome.answer.standing.word(outcome.answer.kind),
+        quantity.other().symbol(),
+        nearest(outcome.given(), 15),
+    )
+}
+
+/// What no analysis can go below, if that is known.
+pub(super) fn lower_line(outcome: &Outcome) -> Option<String> {
+    let lower = outcome.lower.as_ref()?;
+    let judgement = if outcome.is_refuted() {
+        "so the bound above is wrong for this question"
+    } else {
+        "no analysis can go below it"
+    };
+    Some(format!("{} ≥ {} ({}): {judgement}", outcome.quantity().symbol(), value(lower), lower.id))
+}
+
+/// The whole answer; `all` adds every bound and the reasons of those that do not apply.
+pub(crate) fn answer(outcome: &Outcome, all: bool) -> Result<String> {
+    let mut text = format!("{}\n", headline(outcome));
+    if let Some(line) = lower_line(outcome) {
+        text += &format!("{line}\n");
+    }
+    text += &format!("Asked: {}.\n", words::question(&outcome.question));
+    text += &format!("Assumes: {}.\n", words::assumptions(&outcome.question));
+    if all {
+        text += &format!("\n{}", table::bounds(outcome)?.to_text(Some(width())));
+        if !outcome.survey.not_applicable.is_empty() {
+            text += &format!("\n{}", table::not_applicable(outcome)?.to_text(Some(width())));
+        }
+    }
+    Ok(text)
+}
