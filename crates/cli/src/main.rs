@@ -13,7 +13,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match commands::Program::try_parse() {
+    match commands::Program::try_parse_from(args::join_negative_values(std::env::args_os())) {
         Ok(program) => match program.run() {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => failure.report(),

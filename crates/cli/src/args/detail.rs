@@ -21,7 +21,7 @@ pub(crate) struct DetailArgs {
     standing: Widest,
 
     /// The largest Rényi order that is tried, from 2 to 1e6
-    #[arg(long, value_name = "L", value_parser = real, allow_hyphen_values = true, default_value = "1e6")]
+    #[arg(long, value_name = "L", value_parser = real, default_value = "1e6")]
     max_order: f64,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct QuestionArgs {
     randomizer: RandomizerArgs,
 
     /// How many rounds, all alike
-    #[arg(long, value_name = "T", value_parser = count, allow_hyphen_values = true, default_value = "1", help_heading = "How often")]
+    #[arg(long, value_name = "T", value_parser = count, default_value = "1", help_heading = "How often")]
     rounds: u64,
 }
 

@@ -13,23 +13,23 @@ pub(crate) struct RandomizerArgs {
     randomizer: Name,
 
     /// ε0: what one report promises locally
-    #[arg(long, value_name = "E0", value_parser = real, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E0", value_parser = real)]
     local_epsilon: Option<f64>,
 
     /// δ0 of an (ε0, δ0)-LDP randomizer
-    #[arg(long, value_name = "D0", value_parser = real, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D0", value_parser = real)]
     local_delta: Option<f64>,
 
     /// Noise standard deviation over the clipping norm C; records lie in a ball of radius C, so sensitivity is 2C
-    #[arg(long, value_name = "S", value_parser = real, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", value_parser = real)]
     sigma: Option<f64>,
 
     /// Number of values of k-ary randomized response
-    #[arg(long, value_name = "M", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "M", value_parser = count)]
     categories: Option<u64>,
 
     /// Dimension of the vectors
-    #[arg(long, value_name = "D", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = count)]
     dimension: Option<u64>,
 }
 
@@ -155,7 +155,7 @@ impl RandomizerArgs {
         let wanted = self.randomizer.parameters();
         let flags = |list: &[Parameter]| list.iter().map(|p| p.flag()).collect::<Vec<_>>().join(" and ");
         let name = self.randomizer.spelled();
-        for stranger in PARAMETERS.into_iter().filter(|p| p.is_given(self) && !wanted.contains(p)) {
+        if let Some(stranger) = PARAMETERS.into_iter().find(|p| p.is_given(self) && !wanted.contains(p)) {
             return Err(Failure::Usage(format!(
                 "{} does not belong to --randomizer {name}, which takes {}",
                 stranger.flag(),

@@ -7,19 +7,19 @@ use shuffledp_accounting::scheme::{Participation, Scheme};
 #[command(next_help_heading = "Who speaks")]
 pub(crate) struct SchemeArgs {
     /// Honest clients in the population
-    #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = count)]
     clients: u64,
 
     /// Clients drawn each round, afresh, without replacement, hidden from the server [default: all speak]
-    #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true, conflicts_with = "check_in")]
+    #[arg(long, value_name = "K", value_parser = count, conflicts_with = "check_in")]
     sampled: Option<u64>,
 
     /// Probability that a client decides, on its own, to speak in a round
-    #[arg(long, value_name = "RATE", value_parser = real, allow_hyphen_values = true)]
+    #[arg(long, value_name = "RATE", value_parser = real)]
     check_in: Option<f64>,
 
     /// Probability that a client who checked in is not heard; equal for all and independent of the data [default: 0]
-    #[arg(long, value_name = "D", value_parser = real, allow_hyphen_values = true, requires = "check_in")]
+    #[arg(long, value_name = "D", value_parser = real, requires = "check_in")]
     drop_out: Option<f64>,
 }
 

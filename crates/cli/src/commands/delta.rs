@@ -14,7 +14,7 @@ pub(crate) struct DeltaArgs {
     question: QuestionArgs,
 
     /// ε, at least 0
-    #[arg(long, value_name = "E", value_parser = real, allow_hyphen_values = true, help_heading = "At which ε")]
+    #[arg(long, value_name = "E", value_parser = real, help_heading = "At which ε")]
     epsilon: f64,
 
     #[command(flatten)]
@@ -26,11 +26,14 @@ pub(crate) struct DeltaArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  A thousand of a million clients speak in each of 100,000 rounds, through any 2-LDP randomizer:
-  $ shuffledp delta --clients 1e6 --sampled 1000 --local-epsilon 2 --rounds 1e5 --epsilon 1
+  A thousand of a million clients speak in each of 100,000 rounds, through
+  any randomizer with local ε = 2:
+  $ shuffledp delta --clients 1e6 --sampled 1000 --local-epsilon 2 \\
+      --rounds 1e5 --epsilon 1.5
 
   The same with every bound, for a program to read:
-  $ shuffledp delta --clients 1e6 --sampled 1000 --local-epsilon 2 --rounds 1e5 --epsilon 1 --all --json";
+  $ shuffledp delta --clients 1e6 --sampled 1000 --local-epsilon 2 \\
+      --rounds 1e5 --epsilon 1.5 --all --json";
 
 pub(crate) fn run(args: &DeltaArgs) -> Result<(), Failure> {
     super::answer::run(&args.question, Target::DeltaAt { epsilon: args.epsilon }, &args.detail, &args.output)

@@ -14,7 +14,7 @@ pub(crate) struct EpsilonArgs {
     question: QuestionArgs,
 
     /// δ, strictly between 0 and 1
-    #[arg(long, value_name = "D", value_parser = real, allow_hyphen_values = true, help_heading = "At which δ")]
+    #[arg(long, value_name = "D", value_parser = real, help_heading = "At which δ")]
     delta: f64,
 
     #[command(flatten)]
@@ -26,14 +26,18 @@ pub(crate) struct EpsilonArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  A thousand of a million clients speak in each of 100,000 rounds, through any 2-LDP randomizer:
-  $ shuffledp epsilon --clients 1e6 --sampled 1000 --local-epsilon 2 --rounds 1e5 --delta 1e-8
+  A thousand of a million clients speak in each of 100,000 rounds, through
+  any randomizer with local ε = 2:
+  $ shuffledp epsilon --clients 1e6 --sampled 1000 --local-epsilon 2 \\
+      --rounds 1e5 --delta 1e-8
 
-  Everyone speaks once; every bound we know, and why the others do not apply:
-  $ shuffledp epsilon --clients 10_000 --randomizer krr --categories 10 --local-epsilon 1 --delta 1e-6 --all
+  Everyone speaks once; every bound, and why the others do not apply:
+  $ shuffledp epsilon --clients 10_000 --randomizer krr --categories 10 \\
+      --local-epsilon 1 --delta 1e-6 --all
 
-  For a program to read:
-  $ shuffledp epsilon --clients 60000 --sampled 2000 --randomizer rr --local-epsilon 2 --rounds 6000 --delta 1e-5 --json";
+  For a program to read, and a page to show:
+  $ shuffledp epsilon --clients 60000 --sampled 2000 --randomizer rr \\
+      --local-epsilon 2 --rounds 6000 --delta 1e-5 --json --report rr.html";
 
 pub(crate) fn run(args: &EpsilonArgs) -> Result<(), Failure> {
     super::answer::run(&args.question, Target::EpsilonAt { delta: args.delta }, &args.detail, &args.output)

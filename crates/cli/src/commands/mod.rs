@@ -18,7 +18,8 @@ pub(crate) struct Program {
 
 const AFTER_HELP: &str = "\
 Example:
-  $ shuffledp epsilon --clients 1e6 --sampled 1000 --local-epsilon 2 --rounds 1e5 --delta 1e-8
+  $ shuffledp epsilon --clients 1e6 --sampled 1000 --local-epsilon 2 \\
+      --rounds 1e5 --delta 1e-8
 
 Adjacency is replace-one: neighbouring datasets differ in the record of one client.
 Exit code 0: answered; 1: failed, or nothing answers the question; 2: bad usage.";

@@ -1,0 +1,103 @@
+//! What goes where: closed pipes, full disks, `--report`, completions.
+
+mod common;
+
+use common::{HEADLINE, finish, program, run_in, run_line};
+use std::fs;
+use tempfile::tempdir;
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+#[test]
+fn a_reader_that_left_is_no_failure() {
+    for line in [&format!("{HEADLINE} --all"), HEADLINE, "completions zsh", "--help", "epsilon --help", "--version"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let result = finish(program().args(words(line)).stdout(writer).spawn().unwrap());
+        assert_eq!(result.code, Some(0), "{line}: {result:?}");
+        assert_eq!(result.stderr, "", "{line}");
+    }
+}
+
+#[test]
+fn the_page_is_written_even_if_the_reader_left() {
+    let folder = tempdir().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = program();
+    command.args(words(HEADLINE)).args(["--report", "page.html"]).current_dir(folder.path()).stdout(writer);
+    assert_eq!(finish(command.spawn().unwrap()).code, Some(0));
+    assert!(folder.path().join("page.html").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_failure() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let result = finish(program().args(words(HEADLINE)).stdout(full).spawn().unwrap());
+    assert_eq!(result.code, Some(1), "{result:?}");
+    assert!(result.stderr.contains("cannot write to stdout"), "{result:?}");
+}
+
+#[test]
+fn report_is_one_whole_page_and_nothing_else() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("page.html"), "old").unwrap();
+    let with = run_in(folder.path(), &[words(HEADLINE), vec!["--report", "page.html"]].concat());
+    with.assert_decent("--report");
+    assert_eq!(with.stdout, run_line(HEADLINE).stdout, "--report changes nothing on stdout");
+    assert!(with.stderr.contains("wrote page.html"), "{with:?}");
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+    for needed in ["1.0403", "girgis-theorem-1", "replace-one", "honest shuffler"] {
+        assert!(page.contains(needed), "the page lacks {needed}");
+    }
+    for stranger in ["http://", "https://", "<script", "src="] {
+        let foreign = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!foreign.contains(stranger), "the page is not self-contained: {stranger}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "something was left behind");
+}
+
+#[test]
+fn a_page_that_cannot_be_written_does_not_cost_the_answer() {
+    let folder = tempdir().unwrap();
+    for place in ["no/such/folder/page.html", ".", ""] {
+        let result = run_in(folder.path(), &[words(HEADLINE), vec!["--report", place]].concat());
+        assert_eq!(result.code, if place.is_empty() { Some(2) } else { Some(1) }, "{place}: {result:?}");
+        assert!(result.stderr.contains("--report"), "{place}: {result:?}");
+        if !place.is_empty() {
+            assert!(result.stdout.starts_with("ε ≤ "), "{place}: {result:?}");
+        }
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "something was left behind");
+}
+
+#[test]
+fn demo_answers_and_leaves_a_page_with_a_plot() {
+    let folder = tempdir().unwrap();
+    let result = run_in(folder.path(), &["demo"]);
+    result.assert_decent("demo");
+    assert!(result.stdout.starts_with("ε ≤ ") && result.stdout.contains("girgis-theorem-1"), "{result:?}");
+    assert!(result.stderr.contains("wrote report.html"), "{result:?}");
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("girgis-theorem-1"));
+    let json = run_in(folder.path(), &["demo", "--json", "--report", "other.html"]).json();
+    assert!(json["bounds"].is_array());
+    let refused = run_in(folder.path(), &["demo", "--report", "no/such/folder.html"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("--report"), "{refused:?}");
+}
+
+#[test]
+fn every_shell_has_completions() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let result = run_line(&format!("completions {shell}"));
+        result.assert_decent(shell);
+        for word in ["epsilon", "local-epsilon", "krr"] {
+            assert!(result.stdout.contains(word), "{shell} does not know {word}");
+        }
+    }
+}
