@@ -1,5 +1,7 @@
 //! Bad input: a clear error that names the flag, and exit code 2. Extreme input: that, a finite number, or "inf".
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 mod common;
 
 use common::{run, run_line};

@@ -2,6 +2,8 @@
 //!
 //! After a change that is meant: `TRYCMD=overwrite cargo test --release --test examples`.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 mod common;
 
 use common::{run_in, run_line};

@@ -1,5 +1,7 @@
 //! What goes where: closed pipes, full disks, `--report`, completions.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 mod common;
 
 use common::{HEADLINE, finish, program, run_in, run_line};
