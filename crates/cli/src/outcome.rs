@@ -105,3 +105,35 @@ fn no_answer(survey: &Survey, widest: Standing, quantity: Quantity) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shuffledp_accounting::catalogue::Silent;
+
+    #[test]
+    fn no_answer_says_why_and_what_would_help() {
+        let bound = |id, kind, standing| Bound {
+            value: 1.0,
+            id,
+            kind,
+            standing,
+            order: None,
+            citation: "",
+            note: String::new(),
+        };
+        let survey = Survey {
+            bounds: vec![
+                bound("guess", Kind::Upper, Standing::Conjectured),
+                bound("floor", Kind::Lower, Standing::Rigorous),
+            ],
+            not_applicable: vec![Silent { id: "theorem", reason: "it needs more clients".to_owned() }],
+        };
+        assert_eq!(
+            no_answer(&survey, Standing::Rigorous, Quantity::Epsilon),
+            "no rigorous upper bound on epsilon applies\n  \
+             guess: conjectured; --standing conjectured would admit it\n  \
+             theorem: it needs more clients"
+        );
+    }
+}

@@ -1,6 +1,6 @@
 //! Every example in the documentation and in `--help` runs, and what is printed beside it is what comes out.
 //!
-//! After a change that is meant: `TRYCMD=overwrite cargo test --release --test examples`.
+//! After a change that is meant: `TRYCMD=overwrite cargo test --release --test examples`. (In these files trycmd writes `/` for `\\`.)
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -36,5 +36,30 @@ fn examples_in_help_run() {
             result.assert_decent(&example.join(" "));
             assert_eq!(result.code, Some(0), "{example:?}: {result:?}");
         }
+    }
+}
+
+/// The Rust example of the README, line by line: the test below compares them.
+fn rust_example() -> Result<(), Box<dyn std::error::Error>> {
+    use shuffledp_accounting::bound::Standing;
+    use shuffledp_accounting::catalogue::{Options, Target, survey};
+    use shuffledp_accounting::scheme::{Question, RandomizerSpec, Round, Scheme};
+
+    let round = Round { scheme: Scheme::subsampled(1_000_000, 1_000)?, randomizer: RandomizerSpec::any(2.0)? };
+    let question = Question::new(round, 100_000)?;
+    let survey = survey(&question, Target::EpsilonAt { delta: 1e-8 }, &Options::default())?;
+    if let Some(best) = survey.best_upper(Standing::Rigorous) {
+        println!("ε ≤ {} by {}, {}", best.value, best.id, best.citation);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_rust_example_of_the_readme_runs() {
+    rust_example().unwrap();
+    let readme = include_str!("../../../README.md");
+    let shown = readme.split_once("```rust\n").and_then(|(_, rest)| rest.split_once("```")).map(|(code, _)| code);
+    for line in shown.unwrap().lines().map(str::trim) {
+        assert!(include_str!("examples.rs").lines().any(|ours| ours.trim() == line), "not tested: {line}");
     }
 }

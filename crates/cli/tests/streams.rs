@@ -98,7 +98,7 @@ fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let result = run_line(&format!("completions {shell}"));
         result.assert_decent(shell);
-        for word in ["epsilon", "local-epsilon", "krr"] {
+        for word in ["epsilon", "local-epsilon", "completions"] {
             assert!(result.stdout.contains(word), "{shell} does not know {word}");
         }
     }

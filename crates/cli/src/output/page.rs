@@ -28,8 +28,8 @@ pub(crate) fn demonstration(outcome: &Outcome, curves: &[Curve]) -> Result<Strin
     let mut growth = Section::new("ε against rounds");
     growth.plot(&rounds_plot(outcome, curves))?;
     growth.paragraph(
-        "Solid curves are proven for exactly this question. Dashed ones are not: conjectured, asymptotic, or as published \
-         with a known error. Dotted curves are lower bounds, which no analysis can go below.",
+        "Solid curves are upper bounds that are proven for exactly this question, dashed ones are upper bounds that are not, \
+         and dotted ones are lower bounds. The thick curve gave the answer.",
     );
     let mut page =
         Page::new(title(outcome)).subtitle(words::question(&outcome.question)).section(result(outcome)).section(growth);
@@ -97,9 +97,19 @@ fn rounds_plot(outcome: &Outcome, curves: &[Curve]) -> Plot {
             (Kind::Upper, Standing::Rigorous) => Style::Solid,
             (Kind::Upper, _) => Style::Dashed,
         };
-        let mut series = Series::new(about.id, points.iter().copied()).style(style);
+        let mut series = Series::new(label(about), points.iter().copied()).style(style);
         series.emphasis = about.id == outcome.answer.id;
         plot = plot.series(series);
     }
     plot
+}
+
+/// The name of a curve, with what a reader must know to trust it.
+fn label(about: &About) -> String {
+    match (about.kind, about.standing) {
+        (Kind::Upper, Standing::Rigorous) => about.id.to_owned(),
+        (Kind::Upper, standing) => format!("{} ({})", about.id, standing.word(Kind::Upper)),
+        (Kind::Lower, Standing::Rigorous) => format!("{} (lower)", about.id),
+        (Kind::Lower, standing) => format!("{} (lower, {})", about.id, standing.word(Kind::Lower)),
+    }
 }

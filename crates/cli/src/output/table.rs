@@ -22,7 +22,7 @@ pub(crate) fn bounds(outcome: &Outcome) -> Result<Table> {
         let remarks = if bound.note.is_empty() {
             bound.citation.to_owned()
         } else {
-            format!("{}. {}", bound.citation, bound.note)
+            format!("{}. {}", bound.citation, capitalised(&bound.note))
         };
         table.row([
             bound.id.to_owned(),
@@ -54,4 +54,9 @@ fn ranked(outcome: &Outcome) -> Vec<&Bound> {
         (Kind::Lower, Kind::Upper) => std::cmp::Ordering::Greater,
     });
     bounds
+}
+
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

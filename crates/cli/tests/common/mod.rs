@@ -37,7 +37,7 @@ impl Run {
             "{what}: data without success or the reverse: {self:?}"
         );
         assert_eq!(self.code == Some(0), !self.stderr.contains("error:"), "{what}: {self:?}");
-        assert!(!self.stdout.contains("NaN") && !self.stdout.contains("null"), "{what}: {self:?}");
+        assert!(!self.stdout.contains("NaN") && !self.stdout.contains(":null"), "{what}: {self:?}");
     }
 }
 
