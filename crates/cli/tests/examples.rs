@@ -1,6 +1,6 @@
 //! Every example in the documentation and in `--help` runs, and what is printed beside it is what comes out.
 //!
-//! After a change that is meant: `TRYCMD=overwrite cargo test --release --test examples`. (In these files trycmd writes `/` for `\\`.)
+//! After a change that is meant: `TRYCMD=overwrite cargo test --release --test examples`. (In these files trycmd writes `/` for `\`.)
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
