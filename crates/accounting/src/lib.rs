@@ -1,14 +1,18 @@
 //! Privacy accounting for the shuffle model: pure functions, no I/O, no randomness.
 //!
-//! Follow one number: [`scheme`] (what was asked) → [`catalogue`] (who can answer) → [`rdp`] (T rounds) →
-//! [`bound`] (the value with its standing).
+//! Follow one number: [`scheme`] (what was asked) → [`catalogue`] (who can answer) → [`pair`] (what dominates it) → [`pld`] or [`rdp`]
+//! (T rounds) → [`bound`] (the value with its standing). [`accountant`] does the same round by round.
 //!
 //! Adjacency is **replace-one** everywhere: neighbouring datasets differ in the record of one client.
 
+pub mod accountant;
 pub mod bound;
 pub mod catalogue;
+mod dominating;
 pub mod error;
 pub mod numerics;
+pub mod pair;
+pub mod pld;
 pub mod published;
 pub mod rdp;
 pub mod scheme;

@@ -9,6 +9,7 @@
 //! | [`normal`] | normal distribution function, tails, logarithm, quantiles |
 //! | [`log_sum`] | sums of numbers that are held as logarithms, signed or not |
 //! | [`directed`] | arithmetic with the rounding direction in its name |
+//! | [`convolution`] | powers of a sequence under cyclic convolution, with an error bound |
 //! | [`bisect`] | bisection that returns the end which was checked to be safe |
 //!
 //! The special functions round to nearest-ish and are *not* bounds: `docs/numerics.md` states the relative error held by
@@ -20,6 +21,7 @@ mod beta_inverse;
 pub mod binomial;
 pub mod bisect;
 mod compensated;
+pub mod convolution;
 mod deviance;
 pub mod directed;
 pub mod gamma;

@@ -59,6 +59,21 @@ pub const CLONES_CLOSED_FORM: ShuffleSampleCompose = ShuffleSampleCompose {
     shares: &FINE_SHARES,
 };
 
+/// Splits for amplifications that are computed numerically, and so cost more each.
+const COARSE_SHARES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 32.0, 0.125, 0.25, 0.5, 0.75, 1.0];
+
+/// `clones-numerical+subsampling+kov`: the same with the numerical form of Feldman, McMillan, Talwar 2021.
+pub const CLONES_NUMERICAL: ShuffleSampleCompose = ShuffleSampleCompose {
+    about: About {
+        id: "clones-numerical+subsampling+kov",
+        citation: "Feldman, McMillan, Talwar 2021, Theorem 3.2 evaluated numerically; Ullman 2017; Kairouz, Oh, Viswanath 2015, \
+                   Theorem 3.4",
+        ..CLONES_CLOSED_FORM.about
+    },
+    amplify: crate::dominating::clones_numerical,
+    shares: &COARSE_SHARES,
+};
+
 impl Method for ShuffleSampleCompose {
     fn about(&self) -> About {
         self.about

@@ -27,5 +27,6 @@ pub(crate) const METHODS: &[&dyn Method] = &[
     &ccs21::UpperSubsampled,
     &fmt21::ClonesClosedForm,
     &baselines::CLONES_CLOSED_FORM,
+    &baselines::CLONES_NUMERICAL,
     &local::LocalComposition,
 ];

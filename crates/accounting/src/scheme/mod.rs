@@ -7,7 +7,7 @@ mod participation;
 mod randomizer;
 
 pub use participation::{MAX_COUNT, Participation, Scheme};
-pub use randomizer::{LocalGuarantee, Mechanism, RandomizerSpec};
+pub use randomizer::{LocalGuarantee, LocalStructure, Mechanism, RandomizerSpec};
 
 use crate::error::{Result, require};
 use serde::{Deserialize, Serialize};

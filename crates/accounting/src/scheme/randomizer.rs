@@ -108,6 +108,25 @@ pub enum LocalGuarantee {
     },
 }
 
+/// What the shape of a randomizer's densities is known to be: decides which dominating pair is the tightest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LocalStructure {
+    /// For every input the density takes two values of ratio `e^ε0`, the higher on a set of blanket measure `high_mass`.
+    TwoLevel {
+        /// ε0.
+        epsilon: f64,
+        /// q, at most 1/2.
+        high_mass: f64,
+    },
+    /// ε0-LDP, and no more is known.
+    Pure {
+        /// ε0.
+        epsilon: f64,
+    },
+    /// Not pure ε0-LDP.
+    Approximate,
+}
+
 /// A [`Mechanism`] whose parameters were checked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Mechanism", into = "Mechanism")]
@@ -193,6 +212,25 @@ impl RandomizerSpec {
             // Records lie in a ball of radius C, so two of them are up to 2C apart.
             Gaussian { sigma } => LocalGuarantee::Gaussian { mu: (2.0 / sigma).next_up() },
             DiscreteGaussian { sigma } => LocalGuarantee::Concentrated { mu: (2.0 / sigma).next_up() },
+        }
+    }
+
+    /// The shape of the densities: two-level for randomized response, R_inf, R_1, Duchi and PrivUnit.
+    pub fn local_structure(&self) -> LocalStructure {
+        use Mechanism::*;
+        match self.0 {
+            Rr { local_epsilon }
+            | RInf { local_epsilon }
+            | R1 { local_epsilon }
+            | R2 { local_epsilon }
+            | LdpSgd { local_epsilon } => LocalStructure::TwoLevel { epsilon: local_epsilon, high_mass: 0.5 },
+            Krr { local_epsilon, categories } => {
+                LocalStructure::TwoLevel { epsilon: local_epsilon, high_mass: 1.0 / categories as f64 }
+            }
+            _ => match self.pure_epsilon() {
+                Some(epsilon) => LocalStructure::Pure { epsilon },
+                None => LocalStructure::Approximate,
+            },
         }
     }
 

@@ -1,0 +1,42 @@
+//! Saving and loading an accountant: JSON with a version, every value checked again on the way in.
+
+use super::{Accountant, Entry};
+use crate::error::{AccountingError, Result};
+use serde::{Deserialize, Serialize};
+
+/// The version this crate writes, and the only one it reads.
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    shuffledp_accountant: u32,
+    adjacency: String,
+    ledger: Vec<Entry>,
+}
+
+impl Accountant {
+    /// The state as JSON text.
+    pub fn save(&self) -> Result<String> {
+        let saved =
+            Saved { shuffledp_accountant: VERSION, adjacency: "replace-one".to_owned(), ledger: self.ledger.clone() };
+        serde_json::to_string_pretty(&saved).map_err(|error| AccountingError::State { reason: error.to_string() })
+    }
+
+    /// Reads what [`save`](Self::save) wrote. Truncated or altered text is an error; parameters are validated like new ones.
+    pub fn load(text: &str) -> Result<Self> {
+        let rejected = |reason: String| AccountingError::State { reason };
+        let saved: Saved = serde_json::from_str(text).map_err(|error| rejected(error.to_string()))?;
+        if saved.shuffledp_accountant != VERSION {
+            return Err(rejected(format!("version {} is not {VERSION}", saved.shuffledp_accountant)));
+        }
+        if saved.adjacency != "replace-one" {
+            return Err(rejected(format!("adjacency {:?} is not \"replace-one\"", saved.adjacency)));
+        }
+        let mut accountant = Self::new();
+        for Entry { round, count } in saved.ledger {
+            accountant.compose(round, count).map_err(|error| rejected(error.to_string()))?;
+        }
+        Ok(accountant)
+    }
+}

@@ -1,0 +1,144 @@
+//! Our own bounds: the dominating pair of a round, composed exactly.
+
+use crate::bound::{About, Answer, Kind, Standing};
+use crate::catalogue::{Analysis, Method, Options};
+use crate::error::{AccountingError, Result};
+use crate::pair::{Direction, LinearPair, upper};
+use crate::pld::{LossLattice, Rounds, cache};
+use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
+use crate::scheme::{LocalStructure, Question, Scheme};
+use std::sync::Arc;
+
+/// Every bound of ours, in the order in which they are shown.
+pub(crate) const METHODS: &[&dyn Method] = &[
+    &Dominating { about: ANY_LDP_RDP, class: Class::AnyLdp, composition: Composition::Renyi },
+    &Dominating { about: ANY_LDP_PLD, class: Class::AnyLdp, composition: Composition::LossDistribution },
+    &Dominating { about: TWO_LEVEL_RDP, class: Class::TwoLevel, composition: Composition::Renyi },
+    &Dominating { about: TWO_LEVEL_PLD, class: Class::TwoLevel, composition: Composition::LossDistribution },
+];
+
+const CLONES: &str = "Feldman, McMillan, Talwar 2021 (clones), as a linear multinomial pair: docs/theory/pair.md";
+const BLANKET: &str = "privacy blanket of a two-level randomizer as a linear multinomial pair: docs/theory/pair.md";
+
+const ANY_LDP_RDP: About = About {
+    id: "any-ldp-rdp",
+    kind: Kind::Upper,
+    standing: Standing::Rigorous,
+    citation: CLONES,
+    note: "any ε0-LDP randomizer; Rényi divergence of the pair, added up and converted",
+};
+const ANY_LDP_PLD: About =
+    About { id: "any-ldp-pld", note: "any ε0-LDP randomizer; loss distribution of the pair, composed", ..ANY_LDP_RDP };
+const TWO_LEVEL_RDP: About = About {
+    id: "two-level-rdp",
+    citation: BLANKET,
+    note: "randomizers whose density takes two values; Rényi divergence of the pair, added up and converted",
+    ..ANY_LDP_RDP
+};
+const TWO_LEVEL_PLD: About = About {
+    id: "two-level-pld",
+    note: "randomizers whose density takes two values; loss distribution of the pair, composed",
+    ..TWO_LEVEL_RDP
+};
+
+/// Lattice points to a standard deviation, where rounds are composed.
+const PER_DEVIATION: f64 = 128.0;
+
+/// The same for a single round, where nothing else costs time.
+const PER_DEVIATION_SINGLE: f64 = 512.0;
+
+#[derive(Clone, Copy)]
+enum Class {
+    AnyLdp,
+    TwoLevel,
+}
+
+#[derive(Clone, Copy)]
+enum Composition {
+    Renyi,
+    LossDistribution,
+}
+
+struct Dominating {
+    about: About,
+    class: Class,
+    composition: Composition,
+}
+
+impl Method for Dominating {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
+        let pair = self.class.pair(question)?;
+        let lattice = lattice(&pair, question.rounds());
+        Ok(match self.composition {
+            Composition::Renyi => {
+                Box::new(RenyiAnalysis::new(LatticeCurve(lattice), question.rounds(), options.max_order))
+            }
+            Composition::LossDistribution => {
+                Box::new(Composed(Rounds::new(Direction::Up, vec![(lattice, question.rounds())])))
+            }
+        })
+    }
+}
+
+impl Class {
+    fn pair(self, question: &Question) -> Result<LinearPair> {
+        match (self, question.randomizer().local_structure()) {
+            (Self::AnyLdp, LocalStructure::Pure { epsilon } | LocalStructure::TwoLevel { epsilon, .. }) => {
+                upper::any_ldp(question.scheme(), epsilon)
+            }
+            (Self::TwoLevel, LocalStructure::TwoLevel { epsilon, high_mass }) => {
+                upper::two_level(question.scheme(), epsilon, high_mass)
+            }
+            (Self::TwoLevel, LocalStructure::Pure { .. }) => Err(AccountingError::not_applicable(
+                "this randomizer's density is not known to take two values only (name one that does with --randomizer)",
+            )),
+            (_, LocalStructure::Approximate) => Err(AccountingError::not_applicable(
+                "the randomizer is not pure ε0-LDP, so no linear pair dominates it",
+            )),
+        }
+    }
+}
+
+/// The upward lattice of a pair, as fine as `rounds` of it can use.
+pub(crate) fn lattice(pair: &LinearPair, rounds: u64) -> Arc<LossLattice> {
+    cache::lattice(pair, Direction::Up, if rounds == 1 { PER_DEVIATION_SINGLE } else { PER_DEVIATION })
+}
+
+/// At least the ε of one shuffle of `clients` reports of any ε0-LDP randomizer: the numerical form of Feldman, McMillan, Talwar 2021.
+/// At δ = 0 it is ε0.
+pub(crate) fn clones_numerical(local_epsilon: f64, clients: u64, delta: f64) -> Result<f64> {
+    if delta <= 0.0 {
+        return Ok(local_epsilon);
+    }
+    let pair = upper::any_ldp(&Scheme::shuffle(clients)?, local_epsilon)?;
+    let rounds = Rounds::new(Direction::Up, vec![(lattice(&pair, 1), 1)]);
+    Ok(rounds.epsilon(delta)?.min(local_epsilon))
+}
+
+struct LatticeCurve(Arc<LossLattice>);
+
+impl RenyiCurve for LatticeCurve {
+    fn orders(&self) -> Orders {
+        Orders::Reals
+    }
+
+    fn epsilon(&self, order: f64) -> Result<f64> {
+        Ok(self.0.renyi_upper(order))
+    }
+}
+
+struct Composed(Rounds);
+
+impl Analysis for Composed {
+    fn epsilon(&self, delta: f64) -> Result<Answer> {
+        Ok(Answer::plain(self.0.epsilon(delta)?))
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Answer> {
+        Ok(Answer::plain(self.0.delta(epsilon)?))
+    }
+}

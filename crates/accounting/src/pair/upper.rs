@@ -1,0 +1,87 @@
+//! Which linear pair dominates one round: the rigorous rows of the table in `docs/theory/pair.md`.
+
+use super::linear::{Cells, LinearPair, Weights};
+use crate::error::{AccountingError, Result};
+use crate::scheme::{LocalStructure, Round, Scheme};
+
+/// Local ε above which the two densities of an outcome differ by more than floats resolve: `e^32 ≈ 8e13` clients would be needed
+/// before shuffling hides anything.
+const MAX_LOCAL_EPSILON: f64 = 32.0;
+
+/// The dominating pair of `round` under the tightest analysis that its randomizer admits.
+pub fn dominating(round: &Round) -> Result<LinearPair> {
+    match round.randomizer.local_structure() {
+        LocalStructure::TwoLevel { epsilon, high_mass } => two_level(&round.scheme, epsilon, high_mass),
+        LocalStructure::Pure { epsilon } => any_ldp(&round.scheme, epsilon),
+        LocalStructure::Approximate => Err(AccountingError::not_applicable(
+            "the randomizer is not pure ε0-LDP, and only those have a linear dominating pair",
+        )),
+    }
+}
+
+/// The pair that dominates a randomizer whose density takes two values of ratio `E = e^ε0`, the higher on a set of blanket
+/// measure `q ≤ 1/2` whatever the input.
+///
+/// The privacy blanket γω = inf_x R_x has γ = 1/(1+(E−1)q); of k speaking clients N ~ Bin(k, γ) draw from it, and each such draw is
+/// in the victim's first high set, its second, or neither, with probabilities (q, q, 1−2q). At check-in, absence is a symbol that
+/// everyone may send: the randomizer stays two-level over all n clients with γ' = rγ+1−r and γ'q' = rγq.
+pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<LinearPair> {
+    let (e, e_minus_1) = exponentials(local_epsilon)?;
+    let q = crate::error::require(
+        high_mass > 0.0 && high_mass <= 0.5,
+        "high-mass",
+        "above 0 and at most 1/2 (larger high sets overlap)",
+        high_mass,
+    )?;
+    let n = scheme.clients() as f64;
+    let gamma = 1.0 / (1.0 + e_minus_1 * q);
+    // 1 − γ without cancellation.
+    let outside = e_minus_1 * q * gamma;
+    let (trials, heard, offset) = trials(scheme);
+    let cells = Cells {
+        signal: heard * gamma * q,
+        neutral: heard * gamma * (1.0 - 2.0 * q) + (1.0 - heard),
+        rest: heard * outside,
+    };
+    LinearPair::new(trials, cells, Weights { offset, high: e / n, low: 1.0 / n, neutral: 1.0 / n })
+}
+
+/// The pair that dominates *every* ε0-LDP randomizer (Feldman, McMillan, Talwar 2021, "Hiding among the clones").
+///
+/// Each other client is a clone of the victim's first or second extremal law with probability e^{−ε0}/2 each; the victim's two
+/// laws mix these as E : 1 and 1 : E. Clients that stay away at check-in are seen to be missing, and hide nobody but count for the
+/// sampling rate k/n.
+pub fn any_ldp(scheme: &Scheme, local_epsilon: f64) -> Result<LinearPair> {
+    let (e, _) = exponentials(local_epsilon)?;
+    let n = scheme.clients() as f64;
+    // κ = 2E/(E+1) normalises the mixture over the clones' base measure.
+    let kappa = 2.0 / (1.0 + 1.0 / e);
+    let (trials, heard, offset) = trials(scheme);
+    let cells = Cells {
+        signal: heard * (-local_epsilon).exp() / 2.0,
+        neutral: 1.0 - heard,
+        rest: heard * -(-local_epsilon).exp_m1(),
+    };
+    LinearPair::new(trials, cells, Weights { offset, high: kappa * e / n, low: kappa / n, neutral: 1.0 / n })
+}
+
+/// (number of trials, probability that a trial is a heard client, density of the victim not being among them).
+///
+/// Fixed size: k clients surely speak, and the victim is not one of them with probability 1 − k/n. Check-in: all n clients are
+/// trials, heard at rate r; an unheard one is a neutral outcome of weight 1/n.
+fn trials(scheme: &Scheme) -> (u64, f64, f64) {
+    match (scheme.fixed_size(), scheme.check_in_rate()) {
+        (Some(k), _) => (k, 1.0, (scheme.clients() - k) as f64 / scheme.clients() as f64),
+        (None, rate) => (scheme.clients(), rate.unwrap_or(1.0), 0.0),
+    }
+}
+
+fn exponentials(local_epsilon: f64) -> Result<(f64, f64)> {
+    if local_epsilon <= MAX_LOCAL_EPSILON {
+        Ok((local_epsilon.exp(), local_epsilon.exp_m1()))
+    } else {
+        Err(AccountingError::not_applicable(format!(
+            "a local epsilon of {local_epsilon} is above {MAX_LOCAL_EPSILON}, where shuffling hides nothing"
+        )))
+    }
+}

@@ -1,0 +1,165 @@
+//! Many rounds: convolution powers by FFT, in stages.
+//!
+//! A lattice fine enough for one round (a fraction of its deviation s) is too fine for T of them (deviation s√T). So T rounds are composed as
+//! [`BLOCKS`] blocks of T/[`BLOCKS`] rounds, each block composed the same way and then moved to a coarser lattice, in the direction that is safe.
+//! Each stage adds about `1/(6·resolution²)` to the relative variance, and every FFT stays small whatever T is.
+
+use super::tilted::Tilted;
+use super::{Direction, LossLattice};
+use crate::numerics::convolution::{Factor, fast_length, product_of_powers};
+use std::sync::Arc;
+
+/// The rounds that are composed: loss lattices, and how often each occurs.
+#[derive(Debug, Clone)]
+pub struct Rounds {
+    pub(super) direction: Direction,
+    pub(super) parts: Vec<(Arc<LossLattice>, u64)>,
+}
+
+/// More repetitions than twice this are composed in so many blocks.
+const BLOCKS: u64 = 256;
+
+/// Lattice points to a standard deviation of a block.
+const PER_DEVIATION: f64 = 64.0;
+
+/// No FFT is longer; lattices become coarser instead.
+const MAX_LENGTH: usize = 1 << 20;
+
+/// Supports up to this many points are not cut.
+const ALWAYS_COMPLETE: f64 = 16_384.0;
+
+impl Rounds {
+    /// Each lattice so many times. All must have been rounded in `direction`.
+    pub fn new(direction: Direction, parts: Vec<(Arc<LossLattice>, u64)>) -> Self {
+        debug_assert!(parts.iter().all(|(lattice, count)| lattice.direction == direction && *count > 0));
+        Self { direction, parts }
+    }
+
+    /// Composes, tilted by θ. Windows reach `deviations` standard deviations to either side.
+    pub(super) fn composed(&self, theta: f64, deviations: f64) -> Tilted {
+        let parts = self.parts.iter().map(|(lattice, count)| (Tilted::new(lattice, theta), *count)).collect();
+        compose(parts, deviations, self.direction)
+    }
+
+    /// What all rounds together may have moved a loss.
+    pub(super) fn loss_error(&self) -> f64 {
+        self.parts.iter().map(|(lattice, count)| lattice.loss_error * *count as f64).sum()
+    }
+}
+
+fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> Tilted {
+    if let [(only, 1)] = parts.as_slice() {
+        return only.clone();
+    }
+    let variance: f64 = parts.iter().map(|(t, count)| *count as f64 * t.moments().1 * t.spacing * t.spacing).sum();
+    let spacing = power_of_two(variance.sqrt() / (PER_DEVIATION * (BLOCKS as f64).sqrt()));
+    let mut staged = Vec::new();
+    for (tilted, count) in parts {
+        if count > 2 * BLOCKS {
+            let rest = count % BLOCKS;
+            if rest > 0 {
+                staged.push((tilted.clone(), rest));
+            }
+            staged.push((compose(vec![(tilted, count / BLOCKS)], deviations, direction), BLOCKS));
+        } else {
+            staged.push((tilted, count));
+        }
+    }
+    let finest = staged.iter().map(|(t, _)| t.spacing).fold(f64::INFINITY, f64::min);
+    let mut spacing = spacing.max(finest);
+    loop {
+        for (tilted, _) in &mut staged {
+            let ratio = (spacing / tilted.spacing).round() as i64;
+            if ratio > 1 {
+                *tilted = tilted.coarsened(ratio, direction);
+            }
+        }
+        let window = Window::new(&staged, spacing, deviations);
+        if window.length <= MAX_LENGTH {
+            return convolve(&staged, spacing, &window, direction);
+        }
+        spacing *= 2.0;
+    }
+}
+
+/// The largest power of two that is at most `x`: all lattices have such spacings, so that each contains the coarser ones.
+pub(super) fn power_of_two(x: f64) -> f64 {
+    x.log2().floor().exp2()
+}
+
+/// The lattice points `first .. first + length` on which a composition is computed.
+struct Window {
+    first: i64,
+    length: usize,
+    /// Nothing lies outside.
+    complete: bool,
+}
+
+impl Window {
+    fn new(parts: &[(Tilted, u64)], spacing: f64, deviations: f64) -> Self {
+        let (mut mean, mut variance, mut low, mut high, mut widest) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
+        for (tilted, count) in parts {
+            let (stride, count) = (tilted.spacing / spacing, *count as f64);
+            let (m, v) = tilted.moments();
+            let extent = (tilted.masses.len() - 1) as f64 * stride;
+            mean += count * m * stride;
+            variance += count * v * stride * stride;
+            low += count * tilted.first as f64 * stride;
+            high += count * (tilted.first as f64 * stride + extent);
+            widest = widest.max(extent);
+        }
+        let half = deviations * variance.sqrt() + widest / 2.0 + 2.0;
+        if high - low < f64::max(2.0 * half, ALWAYS_COMPLETE) {
+            let length = fast_length((high - low) as usize + 1);
+            return Self { first: low as i64, length, complete: true };
+        }
+        let length = fast_length(((2.0 * half) as usize).min(4 * MAX_LENGTH) + 1);
+        Self { first: (mean - half).floor() as i64, length, complete: false }
+    }
+}
+
+/// The convolution of all parts on the window. What lies above it is charged to infinity; what lies below it reappears inside (the
+/// cycle), which can only add to an upper bound and is subtracted from a lower one.
+fn convolve(parts: &[(Tilted, u64)], spacing: f64, window: &Window, direction: Direction) -> Tilted {
+    let factors: Vec<Factor<'_>> = parts
+        .iter()
+        .map(|(tilted, power)| {
+            let stride = (tilted.spacing / spacing).round() as i64;
+            Factor { first: tilted.first * stride, stride, values: &tilted.masses, power: *power }
+        })
+        .collect();
+    let (cycle, error) = product_of_powers(&factors, window.length);
+    let start = window.first.rem_euclid(window.length as i64) as usize;
+    let theta = parts[0].0.theta;
+    let ln_scale: f64 = parts.iter().map(|(t, count)| t.ln_scale * *count as f64).sum();
+    let mut infinity: f64 = parts.iter().map(|(t, count)| t.infinity * *count as f64).sum();
+    let mut shift = error;
+    if !window.complete {
+        let (below, above) = outside(parts, spacing, window);
+        let top = (window.first + window.length as i64) as f64 * spacing;
+        match direction {
+            Direction::Up => infinity += (above + ln_scale - theta * top).exp() * (1.0 + 1e-9),
+            Direction::Down => shift += below.exp() + above.exp(),
+        }
+    }
+    let shift = direction.sign() * shift;
+    let masses = cycle[start..].iter().chain(&cycle[..start]).map(|mass| (mass.max(0.0) + shift).max(0.0)).collect();
+    let mut result = Tilted { theta, spacing, first: window.first, masses, ln_scale, infinity };
+    result.normalise();
+    result
+}
+
+/// At least the logarithms of the tilted masses below and above the window (Chernoff).
+fn outside(parts: &[(Tilted, u64)], spacing: f64, window: &Window) -> (f64, f64) {
+    let half = window.length as f64 / 2.0 * spacing;
+    let variance: f64 = parts.iter().map(|(t, c)| t.moments().1 * t.spacing * t.spacing * *c as f64).sum();
+    let (bottom, top) = (window.first as f64 * spacing, (window.first + window.length as i64) as f64 * spacing);
+    let bound = |phi: f64, edge: f64| {
+        parts.iter().map(|(t, count)| t.cumulant_upper(phi) * *count as f64).sum::<f64>() - phi * edge
+    };
+    // The best φ for a Gaussian, and some to either side of it.
+    let phis = [0.25, 0.5, 0.75, 1.0, 1.5].map(|share| share * half / variance.max(spacing * spacing));
+    let below = phis.iter().map(|phi| bound(-phi, bottom)).fold(0.0, f64::min);
+    let above = phis.iter().map(|phi| bound(*phi, top)).fold(0.0, f64::min);
+    (below, above)
+}

@@ -1,0 +1,127 @@
+//! From the outcomes of a pair to a lattice of losses.
+
+use super::compose::power_of_two;
+use super::intervals::Intervals;
+use super::{Direction, LossLattice};
+use crate::pair::{LinearPair, Resolution, Rows, Walks};
+
+/// Lattices reach to at most this many points on either side.
+const MAX_POINTS: f64 = 131_072.0;
+
+/// Unit roundoff.
+const U: f64 = f64::EPSILON / 2.0;
+
+/// Relative error of the outcomes' probabilities, see `docs/numerics.md`.
+const PROBABILITY_ERROR: f64 = 2e-12;
+
+impl LossLattice {
+    /// Discretises one round, with `per_deviation` lattice points to a standard deviation of its loss (fewer if the lattice would not fit
+    /// into memory: that costs tightness only).
+    pub fn new(pair: &LinearPair, direction: Direction, per_deviation: f64) -> Self {
+        let rows = pair.rows(direction, Resolution::FINE);
+        let greatest = greatest_loss(pair, &rows);
+        let typical = pair.typical_loss();
+        let finest = greatest / MAX_POINTS;
+        let spacing = power_of_two((typical / per_deviation).max(2.0 * finest).max(1e-200));
+        let (intervals, terms) = fill(pair, &rows, spacing, greatest);
+        let count = intervals.low.len() as f64;
+        let (first, masses) = intervals.into_masses(direction, spacing, 0.0);
+        Self {
+            direction,
+            spacing,
+            first,
+            masses,
+            infinity: rows.remainder.mass_upper(),
+            relative_error: PROBABILITY_ERROR + 8.0 * U * (count + terms),
+            loss_error: 16.0 * U * greatest.sinh(),
+            remainder: (direction == Direction::Up).then_some(rows.remainder),
+        }
+    }
+}
+
+/// The greatest loss among the outcomes that are kept.
+fn greatest_loss(pair: &LinearPair, rows: &Rows) -> f64 {
+    let u = pair.tilt_step();
+    rows.rows
+        .iter()
+        .map(|row| {
+            let (least, most) = rows.kept_steps(row.signals);
+            let smaller = row.floor + 2.0 * u * least as f64;
+            if smaller > 0.0 { (2.0 * u * (most - least) as f64 / smaller).ln_1p() } else { 0.0 }
+        })
+        .fold(0.0, f64::max)
+}
+
+/// Puts every outcome into its interval; also counts how many roundings a sum has seen at the most.
+///
+/// With `v = U/L` and `τ_i = tanh(ih/2)`, an outcome of loss in `[ih, (i+1)h]` gives its upper end the P-mass
+/// `(P − e^{ih}Q)/(1 − e^{−h}) = wL(v − τ_i)·(1+e^{ih})/(1 − e^{−h})` and its lower end `wL(τ_{i+1} − v)·(1+e^{(i+1)h})/(e^h − 1)`: no exponential
+/// per outcome, and no cancellation beyond that of v against τ. The outcome with D negated is its mirror image.
+fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Intervals, f64) {
+    let u = pair.tilt_step();
+    let count = (greatest / spacing) as usize + 2;
+    let tau: Vec<f64> = (0..=count + 1).map(|i| (i as f64 * spacing / 2.0).tanh()).collect();
+    // Σ wL(v − τ_i), Σ wL(τ_{i+1} − v) and Σ wL(v − τ_i)(τ_{i+1} − v).
+    let mut sums = vec![[0.0_f64; 3]; count + 1];
+    let mut walks = Walks::new(rows);
+    let mut longest = 0;
+    for row in &rows.rows {
+        let level = row.floor + u * row.signals as f64;
+        if level <= 0.0 {
+            continue;
+        }
+        let (first, masses) = walks.upper_half(row.signals);
+        longest = longest.max(masses.len());
+        let (slope, weight) = (u / level, row.weight * level);
+        let stride = (4.0 * slope / spacing) as usize;
+        let mut i = 0;
+        for (ups, mass) in (first..).zip(masses) {
+            let walk = 2 * ups - row.signals;
+            let v = slope * walk as f64;
+            i = locate(&tau, i, stride, v);
+            // D = 0 is its own mirror image.
+            let mass = if walk == 0 { 0.5 * mass * weight } else { mass * weight };
+            let (above, below) = (v - tau[i], (tau[i + 1] - v).max(0.0));
+            let cell = &mut sums[i];
+            cell[0] += mass * above;
+            cell[1] += mass * below;
+            cell[2] += mass * above * below;
+        }
+    }
+    (scaled(&sums, &tau, spacing), (rows.rows.len() + longest) as f64)
+}
+
+/// The i with `τ_i ≤ v < τ_{i+1}`, near `stride` above the last one.
+fn locate(tau: &[f64], last: usize, stride: usize, v: f64) -> usize {
+    let mut i = (last + stride).min(tau.len() - 2);
+    while i > 0 && tau[i] > v {
+        i -= 1;
+    }
+    while i + 2 < tau.len() && tau[i + 1] <= v {
+        i += 1;
+    }
+    i
+}
+
+/// Multiplies the sums by what is common to an interval, and mirrors them.
+///
+/// The spread Σ p·t(1−t) of an interval is `Σ wL(v−τ_i)(τ_{i+1}−v)/(1±v)` times both factors; taking 1±v at its smallest only enlarges it.
+fn scaled(sums: &[[f64; 3]], tau: &[f64], h: f64) -> Intervals {
+    let count = sums.len();
+    let mut intervals = Intervals::new(-(count as i64), 2 * count);
+    let (up, down) = (-(-h).exp_m1(), h.exp_m1());
+    for (i, [above, below, spread]) in sums.iter().enumerate() {
+        let (bottom, top) = (i as f64 * h, (i + 1) as f64 * h);
+        let (to_high, to_low) = ((1.0 + bottom.exp()) / up, (1.0 + top.exp()) / down);
+        let at = count + i;
+        intervals.high[at] = above * to_high;
+        intervals.low[at] = below * to_low;
+        intervals.spread[at] = spread / (1.0 + tau[i]) * to_high * to_low;
+        let (to_high, to_low) = ((1.0 + (-top).exp()) / up, (1.0 + (-bottom).exp()) / down);
+        let at = count - 1 - i;
+        intervals.high[at] = below * to_high;
+        intervals.low[at] = above * to_low;
+        intervals.spread[at] = spread / (1.0 - tau[i + 1]) * to_high * to_low;
+    }
+    intervals
+}

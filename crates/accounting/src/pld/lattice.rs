@@ -1,0 +1,89 @@
+//! One round's privacy loss on a lattice.
+
+use super::Direction;
+use crate::pair::Remainder;
+
+/// The privacy loss of one round: P-masses at the losses `(first + i)·spacing`, and at infinity.
+///
+/// Every mass is within `relative_error` of, and every loss within `loss_error` of, those of a distribution that exactly dominates
+/// (or is dominated by) the pair. So for T rounds `δ_true(ε) ≤ (1+relative_error)^T · δ_lattice(ε − T·loss_error)`, and conversely.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LossLattice {
+    pub(super) direction: Direction,
+    pub(super) spacing: f64,
+    pub(super) first: i64,
+    pub(super) masses: Vec<f64>,
+    pub(super) infinity: f64,
+    pub(super) relative_error: f64,
+    pub(super) loss_error: f64,
+    pub(super) remainder: Option<Remainder>,
+}
+
+impl LossLattice {
+    /// Distance between neighbouring losses.
+    pub fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
+    /// (loss, P-mass) of every lattice point; what lies at infinity is not among them.
+    pub fn iter(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.masses.iter().enumerate().map(|(i, mass)| ((self.first + i as i64) as f64 * self.spacing, *mass))
+    }
+
+    /// P-mass whose loss is unbounded, or was cut off and is charged as if it were.
+    pub fn infinity(&self) -> f64 {
+        self.infinity
+    }
+
+    /// At least the absolute value of every finite loss.
+    pub(super) fn reach(&self) -> f64 {
+        let last = self.first + self.masses.len() as i64 - 1;
+        self.first.unsigned_abs().max(last.unsigned_abs()) as f64 * self.spacing
+    }
+
+    /// `ln Σ mass·e^{θ·loss}` over the finite part, by Horner's rule. Chooses orders; nothing rests on it.
+    pub(super) fn cumulant(&self, theta: f64) -> f64 {
+        let last = self.first + self.masses.len() as i64 - 1;
+        let factor = (-theta * self.spacing).exp();
+        // Σ m_i e^{θ(i − last)h}: terms decrease from the top, so the sum neither overflows nor vanishes.
+        let sum = self.masses.iter().fold(0.0, |sum, mass| sum * factor + mass);
+        sum.ln() + theta * last as f64 * self.spacing
+    }
+
+    /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that was rounded down.
+    ///
+    /// With `E_P[1 − e^{−ℓ}] = 0`, the moment's excess over 1 is `Σ m·(e^{(λ−1)ℓ} − 1 − (λ−1)(1 − e^{−ℓ}))`, whose terms are all
+    /// non-negative: nothing cancels.
+    pub(crate) fn renyi_upper(&self, order: f64) -> f64 {
+        let Some(remainder) = &self.remainder else { return f64::INFINITY };
+        let theta = order - 1.0;
+        let greatest = self.iter().last().map_or(0.0, |(loss, _)| loss);
+        let shift = (theta * greatest - 600.0).max(0.0);
+        let scale = (-shift).exp();
+        let mut sum = 0.0;
+        for (loss, mass) in self.iter() {
+            let term = if (theta * loss).abs() < 1e-2 && loss.abs() < 1e-2 {
+                excess_series(theta, loss) * scale
+            } else {
+                (theta * loss - shift).exp() - scale * (1.0 - theta * (-loss).exp_m1())
+            };
+            sum += mass * term;
+        }
+        let ln_excess = crate::numerics::log_sum::log_add(sum.ln() + shift, remainder.ln_renyi_moment(order));
+        let divergence = crate::numerics::log_sum::log_add(0.0, ln_excess) / theta;
+        // The lattice's masses and losses may be off by their stated errors.
+        divergence * (1.0 + 1e-11) + self.relative_error / theta + self.loss_error
+    }
+}
+
+/// `e^{θℓ} − 1 − θ(1 − e^{−ℓ})` for small θℓ and ℓ: the sum over j ≥ 2 of `(θ^j + (−1)^j θ)·ℓ^j/j!`.
+fn excess_series(theta: f64, loss: f64) -> f64 {
+    let (mut power, mut term, mut sign, mut sum) = (theta, loss, -1.0, 0.0);
+    for j in 2..12 {
+        power *= theta;
+        term *= loss / f64::from(j);
+        sign = -sign;
+        sum += (power + sign * theta) * term;
+    }
+    sum
+}

@@ -1,0 +1,18 @@
+//! Privacy loss distributions on a lattice, and their composition over many rounds.
+//!
+//! A [`LossLattice`] is one round: P-masses at integer multiples of a spacing, discretised so that it dominates the pair
+//! ([`Direction::Up`]) or is dominated by it ([`Direction::Down`]), each at a cost of second order in the spacing. [`Rounds`] composes them by FFT and is
+//! asked for δ(ε) or ε(δ). The error of every step is bounded and charged; `docs/theory/composition.md` has the proofs.
+
+pub(crate) mod cache;
+mod compose;
+mod discretise;
+mod intervals;
+mod lattice;
+mod read;
+mod tilted;
+
+pub use compose::Rounds;
+pub use lattice::LossLattice;
+
+use crate::pair::Direction;

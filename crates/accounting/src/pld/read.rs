@@ -1,0 +1,122 @@
+//! δ(ε) and ε(δ) of composed rounds.
+
+use super::Direction;
+use super::compose::Rounds;
+use super::tilted::Tilted;
+use crate::error::{AccountingError, Result};
+use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_orders};
+
+/// Room beyond the tail that is asked for: what windows cut off is about `e^{−40}` of it.
+const MARGIN: f64 = 40.0;
+
+/// Covers the roundings of reading: every sum below has non-negative terms.
+const READING_ERROR: f64 = 1e-10;
+
+/// Tilting a loss ℓ by θ costs a few units of roundoff times θℓ; all rounds together may cost 1e-7.
+const MAX_TILT: f64 = 1e8;
+
+impl Rounds {
+    /// δ at `epsilon` ≥ 0, in the direction of the lattices.
+    pub fn delta(&self, epsilon: f64) -> Result<f64> {
+        let epsilon = (epsilon - self.direction.sign() * self.loss_error()).max(0.0);
+        if self.is_single() {
+            return self.read_delta(&self.composed(0.0, 0.0), epsilon);
+        }
+        let (order, ln_chernoff) = minimise_over_orders(Orders::Reals, self.max_order(), |order| {
+            Ok(ln_delta_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, epsilon))
+        })?;
+        let composed = self.composed(order - 1.0, (2.0 * (MARGIN - ln_chernoff.min(0.0))).sqrt());
+        self.read_delta(&composed, epsilon)
+    }
+
+    /// One round is read as it is: nothing is transformed, so nothing need be tilted.
+    fn is_single(&self) -> bool {
+        matches!(self.parts.as_slice(), [(_, 1)])
+    }
+
+    fn read_delta(&self, composed: &Tilted, epsilon: f64) -> Result<f64> {
+        let finite = composed.hockey_stick(epsilon);
+        match self.direction {
+            _ if finite.is_nan() => Err(AccountingError::numerical("the composed loss distribution is not finite")),
+            Direction::Up => Ok((finite * (1.0 + READING_ERROR) + composed.infinity).min(1.0)),
+            Direction::Down => Ok(finite * (1.0 - READING_ERROR)),
+        }
+    }
+
+    /// ε at `delta`, in the direction of the lattices: an upper bound may be `+∞`, a lower bound 0.
+    pub fn epsilon(&self, delta: f64) -> Result<f64> {
+        if self.is_single() {
+            return self.read_epsilon(&self.composed(0.0, 0.0), delta);
+        }
+        let (order, _) = minimise_over_orders(Orders::Reals, self.max_order(), |order| {
+            Ok(epsilon_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, delta))
+        })?;
+        let composed = self.composed(order - 1.0, (2.0 * (MARGIN - delta.ln())).sqrt());
+        self.read_epsilon(&composed, delta)
+    }
+
+    fn read_epsilon(&self, composed: &Tilted, delta: f64) -> Result<f64> {
+        let finite = (delta - composed.infinity) * (1.0 - self.direction.sign() * READING_ERROR);
+        let crossing = if finite > 0.0 { composed.crossing(finite)? } else { Some(f64::INFINITY) };
+        let bottom = composed.first as f64 * composed.spacing;
+        Ok(match (self.direction, crossing) {
+            (Direction::Up, crossing) => (crossing.unwrap_or(bottom) + self.loss_error()).max(0.0),
+            (Direction::Down, crossing) => (crossing.unwrap_or(0.0) - self.loss_error()).max(0.0),
+        })
+    }
+
+    /// Beyond it tilting costs too much, or leaves a single point of the lattice.
+    fn max_order(&self) -> f64 {
+        let reach: f64 = self.parts.iter().map(|(lattice, count)| lattice.reach() * *count as f64).sum();
+        let finest = self.parts.iter().map(|(lattice, _)| lattice.spacing).fold(f64::INFINITY, f64::min);
+        1.0 + (MAX_TILT / reach).min(4.0 / finest)
+    }
+
+    /// The logarithm of the moment `E_P[e^{θ·loss}]` of all rounds together. Chooses tilts; nothing rests on it.
+    fn cumulant(&self, theta: f64) -> f64 {
+        self.parts.iter().map(|(lattice, count)| lattice.cumulant(theta) * *count as f64).sum()
+    }
+}
+
+impl Tilted {
+    /// `Σ_{s>ε} (1 − e^{ε−s})·mass(s)` over the finite part.
+    fn hockey_stick(&self, epsilon: f64) -> f64 {
+        let start = ((epsilon / self.spacing).floor() as i64 + 1 - self.first).max(0) as usize;
+        let mut sum = 0.0;
+        for (i, mass) in self.masses.iter().enumerate().skip(start).filter(|(_, mass)| **mass > 0.0) {
+            let loss = (self.first + i as i64) as f64 * self.spacing;
+            sum += mass * (self.ln_scale - self.theta * loss).exp() * -(epsilon - loss).exp_m1();
+        }
+        sum
+    }
+
+    /// The ε at which the finite part's hockey-stick divergence is `delta`: smaller to its right, larger to its left. `None` if it is smaller
+    /// on the whole lattice.
+    ///
+    /// With `A` the mass above a lattice point and `G` the divergence there, one step down is `A += m; G = e^{−h}G + (1 − e^{−h})A`: no
+    /// term is negative. Between lattice points 1 − e^{−distance} takes the place of 1 − e^{−h}, and can be solved for.
+    fn crossing(&self, delta: f64) -> Result<Option<f64>> {
+        let ln_delta = delta.ln();
+        let (keep, add) = ((-self.spacing).exp(), -(-self.spacing).exp_m1());
+        // In units of δ.
+        let (mut above, mut divergence) = (0.0_f64, 0.0_f64);
+        for (i, mass) in self.masses.iter().enumerate().rev() {
+            let loss = (self.first + i as i64) as f64 * self.spacing;
+            if *mass > 0.0 {
+                above += mass * (self.ln_scale - self.theta * loss - ln_delta).exp();
+            }
+            let next = keep * divergence + add * above;
+            if next > 1.0 {
+                let share = ((1.0 - divergence) / (above - divergence)).clamp(0.0, 1.0);
+                return Ok(Some(loss + (-share).ln_1p().max(-self.spacing)));
+            }
+            divergence = next;
+        }
+        // An accountant that gives up must say so: a NaN never exceeded 1 above.
+        if divergence <= 1.0 {
+            Ok(None)
+        } else {
+            Err(AccountingError::numerical("the composed loss distribution is not finite"))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A loss distribution seen from where the answer lies.
+//!
+//! FFTs err by a share of the *largest* mass, but δ lives in the tail. Multiplying every mass by `e^{θ·loss}` moves the bulk to the tail that
+//! is asked about; it commutes with convolution, and is undone exactly when δ is read.
+
+use super::intervals::Intervals;
+use super::{Direction, LossLattice};
+
+/// P-masses `exp(ln_scale − θ·loss)·masses[i]` at `loss = (first + i)·spacing`; `masses` sum to 1.
+#[derive(Debug, Clone)]
+pub(super) struct Tilted {
+    pub(super) theta: f64,
+    pub(super) spacing: f64,
+    pub(super) first: i64,
+    pub(super) masses: Vec<f64>,
+    pub(super) ln_scale: f64,
+    /// P-mass at infinity, not tilted.
+    pub(super) infinity: f64,
+}
+
+/// Unit roundoff.
+const U: f64 = f64::EPSILON / 2.0;
+
+impl Tilted {
+    /// Tilts one round. Its relative error, and that of the exponentials, goes into the scale, in the lattice's direction.
+    pub(super) fn new(lattice: &LossLattice, theta: f64) -> Self {
+        let error = lattice.relative_error + 8.0 * U * (1.0 + theta * lattice.reach());
+        let reference = lattice.cumulant(theta);
+        let masses = lattice.iter().map(|(loss, mass)| mass * (theta * loss - reference).exp()).collect();
+        let mut tilted = Self {
+            theta,
+            spacing: lattice.spacing,
+            first: lattice.first,
+            masses,
+            ln_scale: reference + lattice.direction.sign() * error,
+            infinity: lattice.infinity,
+        };
+        tilted.normalise();
+        tilted
+    }
+
+    pub(super) fn normalise(&mut self) {
+        let sum: f64 = self.masses.iter().sum();
+        self.masses.iter_mut().for_each(|mass| *mass /= sum);
+        self.ln_scale += sum.ln();
+    }
+
+    /// Mean and variance of the tilted loss, in units of the spacing. Chooses windows; nothing rests on it.
+    pub(super) fn moments(&self) -> (f64, f64) {
+        let (mut mean, mut squares) = (0.0, 0.0);
+        let centre = self.first as f64 + self.masses.len() as f64 / 2.0;
+        for (i, mass) in self.masses.iter().enumerate() {
+            let index = (self.first + i as i64) as f64 - centre;
+            mean += mass * index;
+            squares += mass * index * index;
+        }
+        (centre + mean, (squares - mean * mean).max(0.0))
+    }
+
+    /// At least `ln Σ masses[i]·e^{φ·loss}` (also for negative φ).
+    pub(super) fn cumulant_upper(&self, phi: f64) -> f64 {
+        let last = self.first + self.masses.len() as i64 - 1;
+        let edge = if phi >= 0.0 { last } else { self.first };
+        let factor = (-phi.abs() * self.spacing).exp();
+        let horner = |sum: f64, mass: &f64| sum * factor + mass;
+        let sum =
+            if phi >= 0.0 { self.masses.iter().fold(0.0, horner) } else { self.masses.iter().rev().fold(0.0, horner) };
+        // Each Horner step rounds twice, and the powers of `factor` inherit its own rounding.
+        sum.ln() + 8.0 * U * self.masses.len() as f64 + phi * edge as f64 * self.spacing
+    }
+
+    /// Moves the masses to a lattice of `ratio` times the spacing, in `direction`.
+    pub(super) fn coarsened(&self, ratio: i64, direction: Direction) -> Self {
+        if ratio == 1 {
+            return self.clone();
+        }
+        let width = ratio as f64 * self.spacing;
+        let last = self.first + self.masses.len() as i64 - 1;
+        let (from, to) = (self.first.div_euclid(ratio), last.div_euclid(ratio));
+        let mut intervals = Intervals::new(from, (to - from + 1) as usize);
+        // For an atom a distance d above the lower end: its upper share in P-mass, and the tilts of both ends relative to it.
+        let shares: Vec<(f64, f64, f64)> = (0..ratio)
+            .map(|i| {
+                let d = i as f64 * self.spacing;
+                let share = (-d).exp_m1() / (-width).exp_m1();
+                (share, (self.theta * (width - d)).exp(), (-self.theta * d).exp())
+            })
+            .collect();
+        for (i, mass) in self.masses.iter().enumerate() {
+            let index = self.first + i as i64;
+            let cell = (index.div_euclid(ratio) - from) as usize;
+            let (share, to_high, to_low) = shares[index.rem_euclid(ratio) as usize];
+            intervals.high[cell] += mass * share * to_high;
+            intervals.low[cell] += mass * (1.0 - share) * to_low;
+            intervals.spread[cell] += mass * share * (1.0 - share) * to_low;
+        }
+        let (first, masses) = intervals.into_masses(direction, width, self.theta);
+        let mut coarse = Self { first, masses, spacing: width, ..*self };
+        // A handful of roundings per mass, and up to `ratio` additions.
+        coarse.ln_scale += direction.sign() * 16.0 * U * (ratio as f64 + self.theta * width);
+        coarse.normalise();
+        coarse
+    }
+}
