@@ -10,6 +10,7 @@ pub mod bound;
 pub mod catalogue;
 mod dominating;
 pub mod error;
+pub mod gaussian;
 pub mod numerics;
 pub mod pair;
 pub mod pld;

@@ -1,0 +1,258 @@
+//! Sequences of [`Scaled`] numbers and the one sum everything here is made of: `Σ_j a_j·b_(m−j)`.
+
+use super::scaled::{EXPONENT_OF_ZERO, Scaled, power_of_two};
+
+/// Terms are looked at in blocks of this many; a block whose largest term cannot matter is not looked at.
+const BLOCK: usize = 32;
+
+/// Accumulators inside a block: independent, so that additions overlap, and few, so that roundings do not pile up.
+const LANES: usize = 8;
+
+/// A block is left out when its terms are below `2^−MARGIN` of the sum so far. Weights reach `2^68` and there are fewer
+/// than `2^15` terms, so all of them together are below `2^−110` of the sum, which one unit of [`SUM_UNITS`] pays for.
+const MARGIN: f64 = 200.0;
+
+/// What a sum of this module can be off by, in units of `2^−53` relative: 1 for the product, 3 for its weight, 3 in a lane, 3
+/// where lanes meet, 2 across blocks (compensated), 1 for what was left out. All terms are non-negative.
+const SUM_UNITS: f64 = 13.0;
+
+/// A sequence of [`Scaled`] numbers, in order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Series {
+    mantissas: Vec<f64>,
+    exponents: Vec<f64>,
+    /// The largest exponent of each block.
+    tops: Vec<f64>,
+}
+
+impl Series {
+    pub(super) fn len(&self) -> usize {
+        self.mantissas.len()
+    }
+
+    pub(super) fn push(&mut self, value: Scaled) {
+        if self.len() % BLOCK == 0 {
+            self.tops.push(EXPONENT_OF_ZERO);
+        }
+        if let Some(top) = self.tops.last_mut() {
+            *top = top.max(value.exponent);
+        }
+        self.mantissas.push(value.mantissa);
+        self.exponents.push(value.exponent);
+    }
+
+    pub(super) fn get(&self, index: usize) -> Scaled {
+        Scaled { mantissa: self.mantissas[index], exponent: self.exponents[index] }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Scaled> {
+        self.mantissas.iter().zip(&self.exponents).map(|(&mantissa, &exponent)| Scaled { mantissa, exponent })
+    }
+}
+
+impl FromIterator<Scaled> for Series {
+    fn from_iter<I: IntoIterator<Item = Scaled>>(values: I) -> Self {
+        let mut series = Self::default();
+        values.into_iter().for_each(|value| series.push(value));
+        series
+    }
+}
+
+/// A growing sequence stored back to front, so that `b_(m−j)` runs forward in memory while `j` does.
+#[derive(Debug, Clone)]
+pub(super) struct Mirror {
+    stored: Series,
+    len: usize,
+}
+
+impl Mirror {
+    pub(super) fn new() -> Self {
+        Self { stored: blank(BLOCK), len: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    fn position(&self, index: usize) -> usize {
+        self.stored.len() - 1 - index
+    }
+
+    pub(super) fn push(&mut self, value: Scaled) {
+        if self.len == self.stored.len() {
+            let mut larger = blank(2 * self.stored.len());
+            let offset = larger.len() - self.stored.len();
+            larger.mantissas[offset..].copy_from_slice(&self.stored.mantissas);
+            larger.exponents[offset..].copy_from_slice(&self.stored.exponents);
+            larger.tops[offset / BLOCK..].copy_from_slice(&self.stored.tops);
+            self.stored = larger;
+        }
+        let position = self.position(self.len);
+        self.stored.mantissas[position] = value.mantissa;
+        self.stored.exponents[position] = value.exponent;
+        let top = &mut self.stored.tops[position / BLOCK];
+        *top = top.max(value.exponent);
+        self.len += 1;
+    }
+
+    pub(super) fn get(&self, index: usize) -> Scaled {
+        self.stored.get(self.position(index))
+    }
+}
+
+impl FromIterator<Scaled> for Mirror {
+    fn from_iter<I: IntoIterator<Item = Scaled>>(values: I) -> Self {
+        let mut mirror = Self::new();
+        values.into_iter().for_each(|value| mirror.push(value));
+        mirror
+    }
+}
+
+fn blank(len: usize) -> Series {
+    (0..len).map(|_| Scaled::ZERO).collect()
+}
+
+/// At least `Σ_(j=from)^to a_j·b_(m−j)`. Empty if `from > to`.
+pub(super) fn convolve_up(a: &Series, b: &Mirror, m: usize, from: usize, to: usize) -> Scaled {
+    sum_up(a, b, m, from, to, |_| 1.0)
+}
+
+/// At least `Σ_(j=from)^to weight(j)·a_j·b_(m−j)`, for weights in `[1, 2^68]` that are right to three roundings.
+pub(super) fn weighted_convolve_up(
+    a: &Series,
+    b: &Mirror,
+    m: usize,
+    from: usize,
+    to: usize,
+    weight: impl Fn(f64) -> f64,
+) -> Scaled {
+    sum_up(a, b, m, from, to, weight)
+}
+
+#[inline(always)]
+fn sum_up(a: &Series, b: &Mirror, m: usize, from: usize, to: usize, weight: impl Fn(f64) -> f64) -> Scaled {
+    if from > to {
+        return Scaled::ZERO;
+    }
+    // a_j meets the stored element j − from + origin of b.
+    let origin = b.position(m - from);
+    let meets = |j: usize| j - from + origin;
+    let mut reference = EXPONENT_OF_ZERO;
+    let (mut sum, mut lost) = (0.0, 0.0);
+    let mut start = from;
+    while start <= to {
+        let block = start / BLOCK;
+        let end = ((block + 1) * BLOCK).min(to + 1);
+        let (first, last) = (meets(start) / BLOCK, meets(end - 1) / BLOCK);
+        let bound = a.tops[block] + b.stored.tops[first].max(b.stored.tops[last]);
+        if bound >= reference - MARGIN {
+            let (left, right) = (start..end, meets(start)..meets(end));
+            let (left_exponents, right_exponents) = (&a.exponents[left.clone()], &b.stored.exponents[right.clone()]);
+            let top = left_exponents.iter().zip(right_exponents).fold(EXPONENT_OF_ZERO, |t, (x, y)| t.max(x + y));
+            if top > reference {
+                let rescale = if reference < top - 1000.0 { 0.0 } else { power_of_two(reference - top) };
+                (sum, lost, reference) = (sum * rescale, lost * rescale, top);
+            }
+            if top >= reference - MARGIN {
+                let (left_mantissas, right_mantissas) = (&a.mantissas[left], &b.stored.mantissas[right]);
+                let term = |i: usize| {
+                    weight((start + i) as f64)
+                        * (left_mantissas[i] * right_mantissas[i])
+                        * power_of_two(left_exponents[i] + right_exponents[i] - reference)
+                };
+                let part = block_sum(end - start, term);
+                // Knuth's two-sum: what the addition rounds away is kept.
+                let total = sum + part;
+                let of_part = total - sum;
+                lost += (sum - (total - of_part)) + (part - of_part);
+                sum = total;
+            }
+        }
+        start = end;
+    }
+    Scaled::new((sum + lost).max(0.0), reference).inflated(SUM_UNITS)
+}
+
+/// The sum of at most [`BLOCK`] terms: [`LANES`] running sums, met pairwise.
+#[inline(always)]
+fn block_sum(count: usize, term: impl Fn(usize) -> f64) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let whole = count - count % LANES;
+    for base in (0..whole).step_by(LANES) {
+        for (lane, sum) in lanes.iter_mut().enumerate() {
+            *sum += term(base + lane);
+        }
+    }
+    for i in whole..count {
+        lanes[i - whole] += term(i);
+    }
+    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
+}
+
+/// At least the first `len` coefficients of the product of two power series.
+pub(super) fn product_up(a: &Series, b: &Mirror, len: usize) -> Series {
+    (0..len).map(|m| convolve_up(a, b, m, 0, m)).collect()
+}
+
+/// At least the first `len` coefficients of the `exponent`-th power of a series, by repeated squaring.
+pub(super) fn power_up(base: &Series, mut exponent: u64, len: usize) -> Series {
+    let mut square = base.clone();
+    let mut power: Series = (0..len).map(|m| if m == 0 { Scaled::ONE } else { Scaled::ZERO }).collect();
+    loop {
+        let mirror: Mirror = square.iter().collect();
+        if exponent % 2 == 1 {
+            power = product_up(&power, &mirror, len);
+        }
+        exponent /= 2;
+        if exponent == 0 {
+            return power;
+        }
+        square = product_up(&square, &mirror, len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(x: Scaled) -> f64 {
+        x.mantissa * 2_f64.powf(x.exponent)
+    }
+
+    #[test]
+    fn powers_of_one_plus_x_are_binomials() {
+        let len = 80;
+        let base: Series = (0..len).map(|m| if m < 2 { Scaled::ONE } else { Scaled::ZERO }).collect();
+        let power = power_up(&base, 77, len);
+        let mut binomial = 1.0;
+        for m in 0..len {
+            let found = value(power.get(m));
+            assert!(found >= binomial * (1.0 - 1e-13) && found <= binomial * (1.0 + 1e-12), "C(77, {m}): {found}");
+            binomial *= (77.0 - m as f64) / (m as f64 + 1.0);
+        }
+    }
+
+    #[test]
+    fn blocks_left_out_do_not_change_a_sum() {
+        // Terms spread over e^±2000: nearly all blocks are left out.
+        let term = |i: usize| Scaled::new(1.0 + (i as f64) / 1e3, -(((i as f64) - 300.0).powi(2) / 40.0).round());
+        let (a, b): (Series, Mirror) = ((0..600).map(term).collect(), (0..600).map(term).collect());
+        let found = convolve_up(&a, &b, 580, 0, 580);
+        let reference = 2_f64.powf(-found.exponent);
+        let direct: f64 = (0..=580)
+            .map(|j| {
+                let (x, y) = (a.get(j), b.get(580 - j));
+                x.mantissa * y.mantissa * 2_f64.powf(x.exponent + y.exponent)
+            })
+            .sum();
+        assert!((value(found) / direct - 1.0).abs() < 1e-13, "{found:?} {reference} {direct}");
+        assert!(value(found) >= direct);
+    }
+
+    #[test]
+    fn a_mirror_keeps_its_elements_when_it_grows() {
+        let mirror: Mirror = (0..1000).map(|i| Scaled::new(1.0 + i as f64, 0.0)).collect();
+        assert!((0..1000).all(|i| mirror.get(i) == Scaled::new(1.0 + i as f64, 0.0)));
+        assert_eq!(mirror.len(), 1000);
+    }
+}
