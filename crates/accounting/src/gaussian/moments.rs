@@ -5,7 +5,7 @@ use super::scaled::Scaled;
 use super::series::{Mirror, Series, convolve_up, power_up, weighted_convolve_up};
 
 /// The largest order of a [`PairMoments`]: the table costs its square.
-pub const MAX_MOMENT_ORDER: usize = 16_384;
+pub const MAX_MOMENT_ORDER: usize = 10_000;
 
 /// Noise so weak (`s = (sensitivity/noise)²` above this) that shuffling takes less than 10⁻⁴ off the local divergence; not tabulated.
 pub(super) const MAX_S: f64 = 1e6;
@@ -44,7 +44,6 @@ pub(super) enum Speakers {
 pub struct PairMoments {
     clients: u64,
     speakers: Speakers,
-    s: f64,
     cumulants: Cumulants,
     /// Fixed size: `k·r_j/n^j`. Check-in: `a_j = r·b_j/n^j`.
     weights: Series,
@@ -65,11 +64,11 @@ impl PairMoments {
     /// The pair of `speakers` among `clients`, for `mu` = sensitivity over noise standard deviation; `None` if `mu²` is above
     /// 10⁶ or NaN.
     pub(super) fn new(mu: f64, clients: u64, speakers: Speakers) -> Option<Self> {
-        let s = (mu * mu).next_up().max(MIN_S);
-        // NaN fails this comparison.
-        if !(mu * mu <= MAX_S) {
+        let square = mu * mu;
+        if square.is_nan() || square > MAX_S {
             return None;
         }
+        let s = square.next_up().max(MIN_S);
         let inverse = Scaled::new((1.0 / clients as f64).next_up(), 0.0);
         let scale = match speakers {
             Speakers::Fixed(sampled) => Scaled::new(sampled as f64, 0.0),
@@ -79,7 +78,6 @@ impl PairMoments {
         Some(Self {
             clients,
             speakers,
-            s,
             cumulants: Cumulants::new(s),
             weights: [Scaled::ZERO; 2].into_iter().collect(),
             scale: scale.times_up(inverse),
@@ -103,13 +101,7 @@ impl PairMoments {
 
     /// Each of `clients` speaks with probability `rate`.
     pub fn check_in(mu: f64, clients: u64, rate: f64) -> Option<Self> {
-        // NaN fails this comparison.
-        if !(rate > 0.0 && rate <= 1.0) { None } else { Self::new(mu, clients, Speakers::CheckIn(rate)) }
-    }
-
-    /// `s`, rounded up.
-    pub(super) fn s(&self) -> f64 {
-        self.s
+        if rate > 0.0 && rate <= 1.0 { Self::new(mu, clients, Speakers::CheckIn(rate)) } else { None }
     }
 
     /// Makes all orders up to `order` known, at most [`MAX_MOMENT_ORDER`].

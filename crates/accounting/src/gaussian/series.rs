@@ -1,6 +1,6 @@
 //! Sequences of [`Scaled`] numbers and the one sum everything here is made of: `Σ_j a_j·b_(m−j)`.
 
-use super::scaled::{EXPONENT_OF_ZERO, Scaled, power_of_two};
+use super::scaled::{EXPONENT_OF_ZERO, Scaled, larger, power_of_two};
 
 /// Terms are looked at in blocks of this many; a block whose largest term cannot matter is not looked at.
 const BLOCK: usize = 32;
@@ -31,7 +31,7 @@ impl Series {
     }
 
     pub(super) fn push(&mut self, value: Scaled) {
-        if self.len() % BLOCK == 0 {
+        if self.len().is_multiple_of(BLOCK) {
             self.tops.push(EXPONENT_OF_ZERO);
         }
         if let Some(top) = self.tops.last_mut() {
@@ -147,20 +147,18 @@ fn sum_up(a: &Series, b: &Mirror, m: usize, from: usize, to: usize, weight: impl
         let bound = a.tops[block] + b.stored.tops[first].max(b.stored.tops[last]);
         if bound >= reference - MARGIN {
             let (left, right) = (start..end, meets(start)..meets(end));
-            let (left_exponents, right_exponents) = (&a.exponents[left.clone()], &b.stored.exponents[right.clone()]);
-            let top = left_exponents.iter().zip(right_exponents).fold(EXPONENT_OF_ZERO, |t, (x, y)| t.max(x + y));
+            let terms = Terms {
+                first: start as f64,
+                left: (&a.mantissas[left.clone()], &a.exponents[left]),
+                right: (&b.stored.mantissas[right.clone()], &b.stored.exponents[right]),
+            };
+            let top = terms.top();
             if top > reference {
                 let rescale = if reference < top - 1000.0 { 0.0 } else { power_of_two(reference - top) };
                 (sum, lost, reference) = (sum * rescale, lost * rescale, top);
             }
             if top >= reference - MARGIN {
-                let (left_mantissas, right_mantissas) = (&a.mantissas[left], &b.stored.mantissas[right]);
-                let term = |i: usize| {
-                    weight((start + i) as f64)
-                        * (left_mantissas[i] * right_mantissas[i])
-                        * power_of_two(left_exponents[i] + right_exponents[i] - reference)
-                };
-                let part = block_sum(end - start, term);
+                let part = terms.sum(reference, &weight);
                 // Knuth's two-sum: what the addition rounds away is kept.
                 let total = sum + part;
                 let of_part = total - sum;
@@ -173,20 +171,56 @@ fn sum_up(a: &Series, b: &Mirror, m: usize, from: usize, to: usize, weight: impl
     Scaled::new((sum + lost).max(0.0), reference).inflated(SUM_UNITS)
 }
 
-/// The sum of at most [`BLOCK`] terms: [`LANES`] running sums, met pairwise.
-#[inline(always)]
-fn block_sum(count: usize, term: impl Fn(usize) -> f64) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let whole = count - count % LANES;
-    for base in (0..whole).step_by(LANES) {
-        for (lane, sum) in lanes.iter_mut().enumerate() {
-            *sum += term(base + lane);
+/// Mantissas and exponents of neighbouring elements.
+type Slices<'a> = (&'a [f64], &'a [f64]);
+
+/// At most [`BLOCK`] neighbouring terms of a convolution, the first of which has index `first`.
+struct Terms<'a> {
+    first: f64,
+    left: Slices<'a>,
+    right: Slices<'a>,
+}
+
+impl Terms<'_> {
+    /// The largest exponent of a product, weights apart.
+    #[inline(always)]
+    fn top(&self) -> f64 {
+        let mut tops = [EXPONENT_OF_ZERO; LANES];
+        let (left, right) = (self.left.1.chunks_exact(LANES), self.right.1.chunks_exact(LANES));
+        for (x, y) in left.remainder().iter().zip(right.remainder()) {
+            tops[0] = larger(tops[0], x + y);
         }
+        for (x, y) in left.zip(right) {
+            for lane in 0..LANES {
+                tops[lane] = larger(tops[lane], x[lane] + y[lane]);
+            }
+        }
+        tops.into_iter().fold(EXPONENT_OF_ZERO, larger)
     }
-    for i in whole..count {
-        lanes[i - whole] += term(i);
+
+    /// The sum over `2^reference`: [`LANES`] running sums, met pairwise.
+    #[inline(always)]
+    fn sum(&self, reference: f64, weight: &impl Fn(f64) -> f64) -> f64 {
+        let term = |index: f64, (m, e): (f64, f64), (n, f): (f64, f64)| {
+            weight(self.first + index) * (m * n) * power_of_two(e + f - reference)
+        };
+        let mut lanes = [0.0; LANES];
+        let (a, b) = (self.left.0.chunks_exact(LANES), self.right.0.chunks_exact(LANES));
+        let (e, f) = (self.left.1.chunks_exact(LANES), self.right.1.chunks_exact(LANES));
+        let whole = self.left.0.len() - a.remainder().len();
+        for (i, lane) in lanes.iter_mut().take(a.remainder().len()).enumerate() {
+            let (x, y) = ((a.remainder()[i], e.remainder()[i]), (b.remainder()[i], f.remainder()[i]));
+            *lane = term((whole + i) as f64, x, y);
+        }
+        let mut base = 0.0;
+        for ((a, e), (b, f)) in a.zip(e).zip(b.zip(f)) {
+            for lane in 0..LANES {
+                lanes[lane] += term(base + lane as f64, (a[lane], e[lane]), (b[lane], f[lane]));
+            }
+            base += LANES as f64;
+        }
+        ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
     }
-    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
 /// At least the first `len` coefficients of the product of two power series.
