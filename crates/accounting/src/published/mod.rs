@@ -14,6 +14,7 @@ pub mod girgis;
 pub mod kov15;
 pub mod local;
 mod series;
+pub mod shuffle_gaussian;
 pub mod subsampling;
 pub mod wbk19;
 
@@ -29,4 +30,8 @@ pub(crate) const METHODS: &[&dyn Method] = &[
     &baselines::CLONES_CLOSED_FORM,
     &baselines::CLONES_NUMERICAL,
     &local::LocalComposition,
+    &shuffle_gaussian::Theorem1,
+    &shuffle_gaussian::Theorem2,
+    &shuffle_gaussian::Theorem3,
+    &shuffle_gaussian::Corollary1,
 ];

@@ -1,0 +1,275 @@
+//! The Gaussian bounds as the catalogue gives them: the paper's table, what must be monotone, and where the paper is wrong.
+
+use shuffledp_accounting::bound::{Bound, Kind, Standing};
+use shuffledp_accounting::catalogue::{Options, Target, ask, method, survey};
+use shuffledp_accounting::gaussian::{LocalCurve, PairCurve, PairMoments, revealed_renyi};
+use shuffledp_accounting::numerics::binomial::pmf;
+use shuffledp_accounting::published::shuffle_gaussian::{Shuffled, theorem_3_renyi, theorem_3_speakers};
+use shuffledp_accounting::rdp::RenyiCurve;
+use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
+
+fn question(scheme: Scheme, mechanism: Mechanism, rounds: u64) -> Question {
+    let randomizer = RandomizerSpec::new(mechanism).expect("a valid mechanism");
+    Question::new(Round { scheme, randomizer }, rounds).expect("a valid question")
+}
+
+fn epsilon(id: &str, question: &Question, delta: f64, max_order: Option<f64>) -> Bound {
+    let options = max_order.map_or_else(Options::default, |max_order| Options { max_order });
+    let method = method(id).expect("a registered method");
+    ask(method, question, Target::EpsilonAt { delta }, &options).expect("an answer")
+}
+
+/// σ = 9.48 at sensitivity 1.
+const TABLE_1: Mechanism = Mechanism::Gaussian { sigma: 18.96 };
+
+#[test]
+fn table_1_is_an_artefact_of_its_largest_order() {
+    let printed = ["0.22820", "0.22820", "0.22821", "0.22821", "0.22821", "0.22822", "0.22822"];
+    for (rounds, printed) in (1..).zip(printed) {
+        let question = question(Scheme::shuffle(60_000).unwrap(), TABLE_1, rounds);
+        let cut = epsilon("shuffle-gaussian-theorem-1", &question, 1.0 / 60_000.0, Some(30.0));
+        assert_eq!(format!("{:.5}", cut.value), printed, "{rounds} compositions");
+        assert!(cut.order.is_some_and(|order| (order - 30.0).abs() < 0.5));
+    }
+    let once = question(Scheme::shuffle(60_000).unwrap(), TABLE_1, 1);
+    for id in ["shuffle-gaussian-theorem-1", "gaussian-pair"] {
+        let whole = epsilon(id, &once, 1.0 / 60_000.0, None);
+        assert_eq!(format!("{:.4}", whole.value), "0.0014", "{id} at order {:?}", whole.order);
+    }
+}
+
+#[test]
+fn ten_million_clients_at_order_two() {
+    // (e^s − 1)/n to first order, and what comes after it is −½(e^s − 1)²/n²: 10 digits and more.
+    let s: f64 = (1.0 / 1.5_f64).powi(2);
+    let excess = s.exp_m1() / 1e7;
+    let shuffled = Shuffled::new(2.0 / 3.0, 10_000_000);
+    let relative = shuffled.renyi_upper(2) / (excess - 0.5 * excess * excess) - 1.0;
+    assert!(relative.abs() < 1e-13, "{relative:e}");
+}
+
+#[test]
+fn more_clients_hide_better() {
+    for order in [2, 3, 9, 40, 700] {
+        for mu in [0.01, 0.4, 3.0] {
+            let mut last = f64::INFINITY;
+            for clients in [1, 2, 3, 5, 8, 100, 10_000, 100_000_000] {
+                let value = PairMoments::shuffle(mu, clients).unwrap().ln_moment(order);
+                assert!(value <= last * (1.0 + 1e-11) && value > 0.0, "μ = {mu}, n = {clients}, λ = {order}");
+                last = value;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sample_of_all_is_no_sample_and_certain_check_in_is_a_shuffle() {
+    for (clients, order) in [(1, 40), (4, 30), (700, 90), (1_000_000, 90)] {
+        let shuffle = PairMoments::shuffle(0.7, clients).unwrap().ln_moment(order);
+        let sample = PairMoments::subsampled(0.7, clients, clients).unwrap().ln_moment(order);
+        let check_in = PairMoments::check_in(0.7, clients, 1.0).unwrap().ln_moment(order);
+        assert!((sample / shuffle - 1.0).abs() < 1e-12 && (check_in / shuffle - 1.0).abs() < 1e-12, "n = {clients}");
+    }
+}
+
+#[test]
+fn check_in_is_the_mixture_over_who_came() {
+    // E over k ~ Bin(n, r) of the fixed-size moments, by hand; also across the switch to repeated squaring at λ = 2n + 2.
+    let (clients, rate, mu) = (6_u64, 0.35_f64, 0.9);
+    for order in [2, 5, 13, 14, 25] {
+        let mut mixed = 0.0;
+        for k in 0..=clients {
+            let ways = (0..k).fold(1.0, |c, i| c * (clients - i) as f64 / (i + 1) as f64);
+            let mass = ways * rate.powi(k as i32) * (1.0 - rate).powi((clients - k) as i32);
+            let moment =
+                if k == 0 { 0.0 } else { PairMoments::subsampled(mu, clients, k).unwrap().ln_moment(order).exp_m1() };
+            mixed += mass * moment;
+        }
+        let direct = PairMoments::check_in(mu, clients, rate).unwrap().ln_moment(order).exp_m1();
+        assert!((direct / mixed - 1.0).abs() < 1e-11, "λ = {order}: {direct} against {mixed}");
+    }
+}
+
+#[test]
+fn a_table_grown_in_steps_is_the_table() {
+    for grown in [PairMoments::shuffle(0.5, 9), PairMoments::check_in(0.5, 9, 0.2), PairMoments::subsampled(0.5, 90, 9)]
+    {
+        let mut grown = grown.unwrap();
+        let mut at_once = grown.clone();
+        let last = at_once.ln_moment(100);
+        for order in [3, 17, 19, 20, 64, 100] {
+            grown.ln_moment(order);
+        }
+        assert!((grown.ln_moment(100) / last - 1.0).abs() < 1e-13);
+    }
+}
+
+#[test]
+fn real_orders_lie_on_chords() {
+    // Alone (n = 1) the curve is μ²λ/2 exactly, so the chords' excess is known: share·(1 − share)·μ²/2 over λ − 1.
+    let curve = PairCurve::new(&Scheme::shuffle(1).unwrap(), 0.3);
+    for order in [1.25_f64, 2.0, 2.5, 7.75] {
+        let (value, exact) = (curve.epsilon(order).unwrap(), 0.045 * order);
+        assert!(
+            value >= exact * (1.0 - 1e-15) && value <= exact * (1.0 + 1e-13),
+            "λ = {order}: the local bound caps the chord"
+        );
+    }
+    let curve = PairCurve::new(&Scheme::shuffle(50).unwrap(), 0.3);
+    let phi = |order: f64| (order - 1.0) * curve.epsilon(order).unwrap();
+    assert!((phi(2.5) / (0.5 * (phi(2.0) + phi(3.0))) - 1.0).abs() < 1e-13);
+    assert!((phi(1.5) / (0.5 * phi(2.0)) - 1.0).abs() < 1e-13);
+    // Beyond the table the divergence is still bounded, by what holds without a shuffler.
+    assert!((curve.epsilon(1e6).unwrap() / 45_000.0 - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn the_proven_bound_is_above_the_pair_and_below_no_sampling() {
+    for mu in [0.05, 0.4, 2.0] {
+        for (clients, sampled) in [(10, 3), (1000, 10), (60_000, 6000)] {
+            let rate = sampled as f64 / clients as f64;
+            for (proven, scheme) in [
+                (LocalCurve::subsampled(mu, clients, sampled), Scheme::subsampled(clients, sampled).unwrap()),
+                (LocalCurve::check_in(mu, clients, rate), Scheme::check_in(clients, rate, 0.0).unwrap()),
+            ] {
+                let pair = PairCurve::new(&scheme, mu);
+                for order in [1.5, 2.0, 3.5, 10.0, 64.0, 300.0] {
+                    let (upper, exact) = (proven.epsilon(order).unwrap(), pair.epsilon(order).unwrap());
+                    assert!(upper >= exact, "{scheme:?}, μ = {mu}, λ = {order}: {upper} below {exact}");
+                    assert!(upper <= 0.5 * mu * mu * order * (1.0 + 1e-14));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sampling_pays_in_the_proven_bound() {
+    // One round at a tenth: the order-2 divergence falls by about 4·γ² of the local one.
+    let (mu, order) = (0.4, 2.0);
+    let local = revealed_renyi(mu, 1.0, order);
+    let sampled = LocalCurve::subsampled(mu, 60_000, 600).epsilon(order).unwrap();
+    assert!(sampled < 5e-4 * local, "{sampled} against {local}");
+    // At check-in the number of speakers is nearly certain, and so is the value nearly that of the sample.
+    for order in [2.0, 3.0, 10.0] {
+        let sampled = LocalCurve::subsampled(mu, 60_000, 600).epsilon(order).unwrap();
+        let check_in = LocalCurve::check_in(mu, 60_000, 0.01).epsilon(order).unwrap();
+        assert!(check_in > sampled && check_in < 1.1 * sampled, "λ = {order}: {check_in} against {sampled}");
+    }
+}
+
+#[test]
+fn check_in_average_covers_the_sum_over_who_came() {
+    // e^((λ−1)ε) at rate k/n, averaged by hand.
+    let (clients, mu) = (40_u64, 0.6);
+    for rate in [0.05, 0.3, 0.9] {
+        for order in [2.0, 3.0, 6.0, 20.0] {
+            let mut average = (1.0_f64 - rate).powi(40);
+            let mut ways = 1.0;
+            for k in 1..=clients {
+                ways *= (clients - k + 1) as f64 / k as f64;
+                let mass = ways * rate.powi(k as i32) * (1.0 - rate).powi((clients - k) as i32);
+                let exponent = (order - 1.0) * LocalCurve::subsampled(mu, clients, k).epsilon(order).unwrap();
+                average += mass * exponent.exp();
+            }
+            let value = LocalCurve::check_in(mu, clients, rate).epsilon(order).unwrap();
+            let direct = average.ln() / (order - 1.0);
+            assert!(value >= direct * (1.0 - 1e-12), "r = {rate}, λ = {order}: {value} below {direct}");
+        }
+    }
+}
+
+#[test]
+fn the_default_answer_stays_proven() {
+    let schemes = [
+        Scheme::shuffle(60_000).unwrap(),
+        Scheme::subsampled(60_000, 600).unwrap(),
+        Scheme::check_in(60_000, 0.1, 0.0).unwrap(),
+    ];
+    for scheme in schemes {
+        let question = question(scheme, Mechanism::Gaussian { sigma: 5.0 }, 100);
+        let survey = survey(&question, Target::EpsilonAt { delta: 1e-5 }, &Options::default()).unwrap();
+        let proven = survey.best_upper(Standing::Rigorous).unwrap();
+        assert!(proven.value.is_finite());
+        let pair = survey.bounds.iter().find(|bound| bound.id == "gaussian-pair").unwrap();
+        assert!(pair.value < proven.value && pair.standing == Standing::Conjectured && pair.kind == Kind::Upper);
+        for bound in &survey.bounds {
+            let flawed = bound.id == "shuffle-gaussian-theorem-3";
+            assert_eq!(bound.standing == Standing::Flawed, flawed, "{}", bound.id);
+        }
+    }
+}
+
+#[test]
+fn discrete_noise_has_the_proven_bound_and_no_pair() {
+    let question = question(Scheme::subsampled(60_000, 600).unwrap(), Mechanism::DiscreteGaussian { sigma: 5.0 }, 10);
+    assert!(epsilon("gaussian-local-rdp", &question, 1e-5, None).value > 0.0);
+    let pair = ask(method("gaussian-pair").unwrap(), &question, Target::EpsilonAt { delta: 1e-5 }, &Options::default());
+    assert!(pair.is_err());
+}
+
+#[test]
+fn extreme_noise_gives_an_answer_or_infinity() {
+    for sigma in [1e-300, 1e-160, 1e-3, 1e-2, 1e8, 1e160, 1e300] {
+        for scheme in [Scheme::shuffle(10).unwrap(), Scheme::check_in(1 << 53, 0.5, 0.1).unwrap()] {
+            let question = question(scheme, Mechanism::Gaussian { sigma }, 3);
+            let survey = survey(&question, Target::EpsilonAt { delta: 1e-6 }, &Options::default()).unwrap();
+            for bound in &survey.bounds {
+                assert!(bound.value >= 0.0, "σ = {sigma}: {bound:?}");
+                assert!(sigma > 1e-2 || bound.value > 100.0, "σ = {sigma}: {bound:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn theorem_1_at_the_papers_own_sensitivity_is_below_the_truth() {
+    // Two clients in [−1, 1], noise σ: the other at −1, the victim at 0 or 1. The printed pair has the other at 0.
+    let sigma = 0.5_f64;
+    let printed = Shuffled::new(1.0 / sigma, 2).renyi_upper(2);
+    let density = |x: f64, mean: f64| (-(x - mean).powi(2) / (2.0 * sigma * sigma)).exp();
+    let shuffled =
+        |x: f64, y: f64, victim: f64| density(x, -1.0) * density(y, victim) + density(x, victim) * density(y, -1.0);
+    let step = 0.05;
+    let (mut square, mut mass) = (0.0, 0.0);
+    for i in -100..=140 {
+        for j in -100..=140 {
+            let (x, y) = (f64::from(i) * step, f64::from(j) * step);
+            let (p, q) = (shuffled(x, y, 1.0), shuffled(x, y, 0.0));
+            square += if q > 0.0 { p * p / q } else { 0.0 };
+            mass += p;
+        }
+    }
+    let truth = (square / mass).ln();
+    assert!(truth > 1.05 * printed, "{truth} against {printed}");
+    // At sensitivity 2 (the diameter) the same theorem covers it.
+    assert!(Shuffled::new(2.0 / sigma, 2).renyi_upper(2) > truth);
+}
+
+#[test]
+fn theorem_3_is_below_what_its_own_argument_gives_when_repaired() {
+    // Given k speakers the victim is among them with probability k/n; Theorem 2 at that rate, averaged over k.
+    let (clients, rate, mu, order) = (2000_u64, 0.1, 0.02, 30_u64);
+    let published = {
+        let (single, most) = (Shuffled::new(mu, 1), Shuffled::new(mu, theorem_3_speakers(clients, rate)));
+        theorem_3_renyi(&single, &most, clients, rate, order)
+    };
+    let (mut average, mut last) = (0.0, 0.0);
+    // Within six standard deviations; leaving out the rest makes the average smaller.
+    for k in 120..=280 {
+        let mass = pmf(k, clients, rate);
+        let value = Shuffled::new(mu, k).subsampled_renyi_upper(k as f64 / clients as f64, order);
+        // The proof needs these to fall with k (its Conjecture 1 at a fixed rate); they rise.
+        assert!(value > last, "k = {k}");
+        last = value;
+        average += mass * ((order - 1) as f64 * value).exp();
+    }
+    let repaired = average.ln() / (order - 1) as f64;
+    assert!(published < repaired, "{published} against {repaired}");
+}
+
+#[test]
+fn theorem_2_can_be_worse_than_no_sampling() {
+    let shuffled = Shuffled::new(0.1, 60_000);
+    assert!(shuffled.subsampled_renyi_upper(0.5, 30) > 1000.0 * shuffled.renyi_upper(30));
+}
