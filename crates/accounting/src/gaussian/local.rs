@@ -18,8 +18,9 @@ const COARSE: f64 = 1e14;
 /// Rényi divergence's exponential is jointly convex, and revealing the speakers is the finer view; the others' reports have the same law under both
 /// hypotheses. At rate 1 this is `μ²λ/2`, Mironov 2017, Corollary 3. **Direction: up.**
 pub fn revealed_renyi(mu: f64, rate: f64, order: f64) -> f64 {
-    let exponent = 0.5 * mu * mu * order * (order - 1.0) * (1.0 + 4.0 * f64::EPSILON);
-    let whole = 0.5 * mu * mu * order * (1.0 + 4.0 * f64::EPSILON);
+    // Where μ² underflows, the smallest normal float is more than what was lost.
+    let whole = 0.5 * mu * mu * order * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE;
+    let exponent = whole * (order - 1.0) * (1.0 + 2.0 * f64::EPSILON);
     if exponent < COARSE && rate < 1.0 {
         let excess = Scaled::exp_m1_up(exponent).times_up(Scaled::new(rate, 0.0));
         (excess.ln_1p_up() / (order - 1.0) * (1.0 + 4.0 * f64::EPSILON)).min(whole)
@@ -88,7 +89,7 @@ impl LocalCurve {
         let divergence = |j: u64| {
             let j = j as f64;
             // The moments of k/n beyond root_square^j ride on the divergence: Theorem 9 has e^((j−1)ε(j)) beside γ^j.
-            (0.5 * self.mu * self.mu * j + self.ln_moment_ratio(j) / (j - 1.0)) * (1.0 + 8.0 * f64::EPSILON)
+            (revealed_renyi(self.mu, 1.0, j) + self.ln_moment_ratio(j) / (j - 1.0)) * (1.0 + 8.0 * f64::EPSILON)
         };
         let epsilon = wbk19::renyi_upper(self.root_square, order, divergence, f64::INFINITY);
         Some((order - 1.0) * epsilon * (1.0 + 2.0 * f64::EPSILON))

@@ -62,10 +62,10 @@ pub struct PairMoments {
 
 impl PairMoments {
     /// The pair of `speakers` among `clients`, for `mu` = sensitivity over noise standard deviation; `None` if `mu²` is above
-    /// 10⁶ or NaN.
+    /// 10⁶ or NaN, or if there are no clients.
     pub(super) fn new(mu: f64, clients: u64, speakers: Speakers) -> Option<Self> {
         let square = mu * mu;
-        if square.is_nan() || square > MAX_S {
+        if clients == 0 || square.is_nan() || square > MAX_S {
             return None;
         }
         let s = square.next_up().max(MIN_S);

@@ -27,7 +27,7 @@ use std::cell::RefCell;
 ///    the increasing map `T` that takes `y` to its new law is a contraction (Caffarelli 2000; in one dimension the dispersive order)
 ///    and `T(y) ≤ y`. So `w_i` becomes `w_i·x_i` with `x_i ≤ 1` not increasing in `w_i`. Among themselves the shares of the
 ///    `w_i` are then majorised by the old ones (Marshall, Olkin, Arnold 2011, 5.B.1), so `Σw_i²x_i²/(Σw_ix_i)² ≤ Σw_i²/(Σw_i)²`; and
-///    their joint share `Σπ_i` has not grown. The product of the two is `ρ`. ∎
+///    their joint share `Σπ_i` has not grown. `ρ` is the first times the square of the second. ∎
 ///
 /// Mixing over the number of speakers keeps the inequality, so it holds at check-in too.
 ///
