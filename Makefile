@@ -22,10 +22,10 @@ lint:
 	$(CARGO) deny check bans licenses sources
 
 bench:
-	$(CARGO) bench --workspace --benches
+	$(CARGO) bench --workspace --bench '*'
 
 docs:
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	$(CARGO) doc --workspace --no-deps
 	@echo
 	@echo "API: $$($(CARGO) metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/doc/shuffledp_accounting/index.html"
 	@echo "Written:"

@@ -107,25 +107,35 @@ fn no_answer(survey: &Survey, widest: Standing, quantity: Quantity) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use shuffledp_accounting::catalogue::Silent;
+    use shuffledp_accounting::scheme::{RandomizerSpec, Round, Scheme};
+
+    fn bound(id: &'static str, kind: Kind, standing: Standing, value: f64) -> Bound {
+        Bound { value, id, kind, standing, order: None, citation: "", note: String::new() }
+    }
+
+    /// An outcome with these two bounds, whoever found them.
+    pub(crate) fn outcome(upper: f64, standing: Standing, lower: f64) -> Outcome {
+        let round = Round { scheme: Scheme::shuffle(10).unwrap(), randomizer: RandomizerSpec::any(1.0).unwrap() };
+        let answer = bound("guess", Kind::Upper, standing, upper);
+        let lower = bound("floor", Kind::Lower, Standing::Rigorous, lower);
+        Outcome {
+            question: Question::new(round, 3).unwrap(),
+            target: Target::EpsilonAt { delta: 0.25 },
+            survey: Survey { bounds: vec![answer.clone(), lower.clone()], not_applicable: Vec::new() },
+            answer,
+            lower: Some(lower),
+        }
+    }
 
     #[test]
     fn no_answer_says_why_and_what_would_help() {
-        let bound = |id, kind, standing| Bound {
-            value: 1.0,
-            id,
-            kind,
-            standing,
-            order: None,
-            citation: "",
-            note: String::new(),
-        };
         let survey = Survey {
             bounds: vec![
-                bound("guess", Kind::Upper, Standing::Conjectured),
-                bound("floor", Kind::Lower, Standing::Rigorous),
+                bound("guess", Kind::Upper, Standing::Conjectured, 1.0),
+                bound("floor", Kind::Lower, Standing::Rigorous, 1.0),
             ],
             not_applicable: vec![Silent { id: "theorem", reason: "it needs more clients".to_owned() }],
         };

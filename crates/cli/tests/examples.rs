@@ -14,7 +14,7 @@ fn documentation_shows_real_output() {
     trycmd::TestCases::new()
         .case("tests/cmd/*.trycmd")
         .case("../../README.md")
-        .case("../../docs/*.md")
+        .case("../../docs/command-line.md")
         .env("COLUMNS", "100");
 }
 

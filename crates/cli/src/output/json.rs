@@ -97,11 +97,28 @@ impl Serialize for Number {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shuffledp_accounting::bound::Standing;
 
     #[test]
     fn numbers_are_never_null() {
         for (value, text) in [(f64::INFINITY, "\"inf\""), (28.0, "28"), (1.5, "1.5"), (1e-8, "1e-8"), (0.0, "0")] {
             assert_eq!(serde_json::to_string(&Number(value)).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn lower_bounds_and_infinite_answers_are_written_by_contract() {
+        let outcome = crate::outcome::tests::outcome(f64::INFINITY, Standing::Rigorous, 0.5);
+        assert_eq!(
+            document(&outcome, true).unwrap(),
+            concat!(
+                r#"{"adjacency":"replace-one","rounds":3,"delta":0.25,"epsilon":"inf","method":"guess","#,
+                r#""standing":"rigorous","epsilon_lower":0.5,"lower_method":"floor","bounds":["#,
+                r#"{"id":"guess","kind":"upper","standing":"rigorous","epsilon":"inf","citation":"","note":""},"#,
+                r#"{"id":"floor","kind":"lower","standing":"lower","epsilon":0.5,"citation":"","note":""}],"#,
+                r#""not_applicable":[]}"#,
+                "\n"
+            )
+        );
     }
 }

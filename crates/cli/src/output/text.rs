@@ -59,3 +59,23 @@ pub(crate) fn answer(outcome: &Outcome, all: bool) -> Result<String> {
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::tests::outcome;
+    use shuffledp_accounting::bound::Standing;
+
+    #[test]
+    fn printed_bounds_claim_no_more_than_computed_ones() {
+        let text = answer(&outcome(1.000_001, Standing::Rigorous, 0.123_459_9), false).unwrap();
+        assert!(text.starts_with("ε ≤ 1.0001 (guess, rigorous) at δ = 0.25, replace-one adjacency\n"), "{text}");
+        assert!(text.contains("ε ≥ 0.12345 (floor): no analysis can go below it\n"), "{text}");
+    }
+
+    #[test]
+    fn an_answer_below_a_lower_bound_is_called_wrong() {
+        let text = answer(&outcome(0.1, Standing::Asymptotic, 0.5), false).unwrap();
+        assert!(text.contains("(guess, asymptotic)") && text.contains("is wrong for this question"), "{text}");
+    }
+}
