@@ -53,16 +53,24 @@ pub(crate) struct Weights {
 /// How far E_W\[P/W\] may be from 1 before the parameters are called inconsistent: rounding of the inputs only.
 const NORMALISATION: f64 = 1e-9;
 
+/// The windows of M and D grow with the square root of the number of signals; beyond this they would fill the memory.
+const MAX_SIGNALS: f64 = 1e11;
+
 impl LinearPair {
     /// Checks that the cells are probabilities and that both densities have mass 1.
     pub(crate) fn new(trials: u64, cells: Cells, weights: Weights) -> Result<Self> {
         let Cells { signal, neutral, rest } = cells;
         let Weights { offset, high, low, neutral: neutral_step } = weights;
+        if trials as f64 * 2.0 * signal > MAX_SIGNALS {
+            return Err(AccountingError::not_applicable(
+                "more than 1e11 clones are expected in a round, too many to sum over",
+            ));
+        }
         let pair = Self {
             trials,
-            signal: (2.0 * signal, neutral + rest),
-            neutral: if neutral + rest > 0.0 {
-                (neutral / (neutral + rest), rest / (neutral + rest))
+            signal: complements(2.0 * signal, neutral + rest),
+            neutral: if neutral > 0.0 {
+                complements(neutral / (neutral + rest), rest / (neutral + rest))
             } else {
                 (0.0, 1.0)
             },
@@ -110,4 +118,9 @@ impl LinearPair {
         let signals = self.trials as f64 * self.signal.0;
         (2.0 * self.tilt_step * signals.sqrt()).min(self.max_loss)
     }
+}
+
+/// Two probabilities that are each other's complement but for rounding: the smaller is believed.
+fn complements(p: f64, q: f64) -> (f64, f64) {
+    if p <= q { (p, 1.0 - p) } else { (1.0 - q, q) }
 }

@@ -2,7 +2,7 @@
 
 use super::linear::{Cells, LinearPair, Weights};
 use crate::error::{AccountingError, Result};
-use crate::scheme::{LocalStructure, Round, Scheme};
+use crate::scheme::{LocalStructure, Participation, Round, Scheme};
 
 /// Local ε above which the two densities of an outcome differ by more than floats resolve: `e^32 ≈ 8e13` clients would be needed
 /// before shuffling hides anything.
@@ -33,6 +33,7 @@ pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<
         "above 0 and at most 1/2 (larger high sets overlap)",
         high_mass,
     )?;
+    let scheme = &computable(scheme)?;
     let n = scheme.clients() as f64;
     let gamma = 1.0 / (1.0 + e_minus_1 * q);
     // 1 − γ without cancellation.
@@ -53,6 +54,7 @@ pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<
 /// sampling rate k/n.
 pub fn any_ldp(scheme: &Scheme, local_epsilon: f64) -> Result<LinearPair> {
     let (e, _) = exponentials(local_epsilon)?;
+    let scheme = &computable(scheme)?;
     let n = scheme.clients() as f64;
     // κ = 2E/(E+1) normalises the mixture over the clones' base measure.
     let kappa = 2.0 / (1.0 + 1.0 / e);
@@ -63,6 +65,18 @@ pub fn any_ldp(scheme: &Scheme, local_epsilon: f64) -> Result<LinearPair> {
         rest: heard * -(-local_epsilon).exp_m1(),
     };
     LinearPair::new(trials, cells, Weights { offset, high: kappa * e / n, low: kappa / n, neutral: 1.0 / n })
+}
+
+/// Populations of a plain shuffle beyond this are treated as this many: the messages of the other clients may be revealed, which is
+/// post-processing undone, so fewer clients are an upper bound.
+const MAX_SHUFFLED: u64 = 10_000_000_000;
+
+/// The scheme whose pair is computed: the same, but for plain shuffles of more than [`MAX_SHUFFLED`].
+fn computable(scheme: &Scheme) -> Result<Scheme> {
+    match scheme.participation() {
+        Participation::Everyone => Scheme::shuffle(scheme.clients().min(MAX_SHUFFLED)),
+        _ => Ok(*scheme),
+    }
 }
 
 /// (number of trials, probability that a trial is a heard client, density of the victim not being among them).

@@ -60,7 +60,8 @@ pub const CLONES_CLOSED_FORM: ShuffleSampleCompose = ShuffleSampleCompose {
 };
 
 /// Splits for amplifications that are computed numerically, and so cost more each.
-const COARSE_SHARES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 32.0, 0.125, 0.25, 0.5, 0.75, 1.0];
+const COARSE_SHARES: [f64; 13] =
+    [0.0, 1.0 / 256.0, 1.0 / 64.0, 1.0 / 32.0, 0.0625, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
 /// `clones-numerical+subsampling+kov`: the same with the numerical form of Feldman, McMillan, Talwar 2021.
 pub const CLONES_NUMERICAL: ShuffleSampleCompose = ShuffleSampleCompose {

@@ -31,11 +31,13 @@ pub enum Mechanism {
         local_epsilon: f64,
     },
     /// One signed Hadamard coordinate of an ℓ1-bounded vector (CLDP-SGD).
+    #[serde(rename = "r-1")]
     R1 {
         /// ε0.
         local_epsilon: f64,
     },
     /// Duchi's mechanism on the ℓ2 ball.
+    #[serde(rename = "r-2")]
     R2 {
         /// ε0.
         local_epsilon: f64,
