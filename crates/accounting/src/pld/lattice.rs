@@ -52,7 +52,7 @@ impl LossLattice {
 
     /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that was rounded down.
     ///
-    /// With `E_P[1 − e^{−ℓ}] = 0`, the moment's excess over 1 is `Σ m·(e^{(λ−1)ℓ} − 1 − (λ−1)(1 − e^{−ℓ}))`, whose terms are all
+    /// The windows are the same for P and Q, so `E_P[1 − e^{−ℓ}; kept] = P(kept) − Q(kept) = 0`, and the moment's excess over 1 is `Σ m·(e^{(λ−1)ℓ} − 1 − (λ−1)(1 − e^{−ℓ}))`, whose terms are all
     /// non-negative: nothing cancels.
     pub(crate) fn renyi_upper(&self, order: f64) -> f64 {
         let Some(remainder) = &self.remainder else { return f64::INFINITY };
@@ -71,8 +71,8 @@ impl LossLattice {
         }
         let ln_excess = crate::numerics::log_sum::log_add(sum.ln() + shift, remainder.ln_renyi_moment(order));
         let divergence = crate::numerics::log_sum::log_add(0.0, ln_excess) / theta;
-        // The lattice's masses and losses may be off by their stated errors.
-        divergence * (1.0 + 1e-11) + self.relative_error / theta + self.loss_error
+        // Masses that are off by a share e change the excess by that share; losses that are off by η change the divergence by η.
+        divergence * (1.0 + 1e-11 + 2.0 * self.relative_error) + self.loss_error
     }
 }
 

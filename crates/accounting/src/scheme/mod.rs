@@ -4,6 +4,7 @@
 //! Adjacency is replace-one everywhere: neighbouring datasets differ in the record of one client.
 
 mod participation;
+pub mod priv_unit;
 mod randomizer;
 
 pub use participation::{MAX_COUNT, Participation, Scheme};

@@ -229,6 +229,10 @@ impl RandomizerSpec {
             Krr { local_epsilon, categories } => {
                 LocalStructure::TwoLevel { epsilon: local_epsilon, high_mass: 1.0 / categories as f64 }
             }
+            PrivUnit { local_epsilon, dimension } => LocalStructure::TwoLevel {
+                epsilon: local_epsilon,
+                high_mass: super::priv_unit::optimal_cap(local_epsilon, dimension).mass,
+            },
             _ => match self.pure_epsilon() {
                 Some(epsilon) => LocalStructure::Pure { epsilon },
                 None => LocalStructure::Approximate,
