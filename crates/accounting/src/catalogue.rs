@@ -3,7 +3,7 @@
 use crate::bound::{About, Answer, Bound, Kind, Standing};
 use crate::error::{AccountingError, Result, require_delta, require_epsilon};
 use crate::scheme::Question;
-use crate::{dominating, gaussian, published};
+use crate::{dominating, gaussian, lower, published};
 
 /// What is wanted of a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,7 +60,7 @@ pub trait Analysis {
 
 /// All methods, in the order in which they are shown.
 pub fn methods() -> impl Iterator<Item = &'static dyn Method> {
-    published::METHODS.iter().chain(gaussian::METHODS).chain(dominating::METHODS).copied()
+    published::METHODS.iter().chain(gaussian::METHODS).chain(dominating::METHODS).chain(lower::METHODS).copied()
 }
 
 /// The method called `id`.

@@ -11,6 +11,7 @@ pub mod catalogue;
 mod dominating;
 pub mod error;
 pub mod gaussian;
+mod lower;
 pub mod numerics;
 pub mod pair;
 pub mod pld;

@@ -2,11 +2,13 @@
 //!
 //! Outcome counts are multinomial under a base measure W, and both hypotheses have a density linear in the counts
 //! (`docs/theory/pair.md`). One engine serves every row of the table there:
-//! [`LinearPair`] says *which* pair, [`upper`] which pair dominates a round, `rows` lists its outcomes level by level with
+//! [`LinearPair`] says *which* pair, [`upper`] which pair dominates a round, [`lower`] which
+//! pairs are attained, `rows` lists its outcomes level by level with
 //! what was cut off, and [`LinearPair::delta_upper`] and friends sum over them.
 
 mod exact;
 mod linear;
+pub mod lower;
 mod remainder;
 mod rows;
 pub mod upper;

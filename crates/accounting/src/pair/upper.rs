@@ -83,14 +83,14 @@ fn computable(scheme: &Scheme) -> Result<Scheme> {
 ///
 /// Fixed size: k clients surely speak, and the victim is not one of them with probability 1 − k/n. Check-in: all n clients are
 /// trials, heard at rate r; an unheard one is a neutral outcome of weight 1/n.
-fn trials(scheme: &Scheme) -> (u64, f64, f64) {
+pub(super) fn trials(scheme: &Scheme) -> (u64, f64, f64) {
     match (scheme.fixed_size(), scheme.check_in_rate()) {
         (Some(k), _) => (k, 1.0, (scheme.clients() - k) as f64 / scheme.clients() as f64),
         (None, rate) => (scheme.clients(), rate.unwrap_or(1.0), 0.0),
     }
 }
 
-fn exponentials(local_epsilon: f64) -> Result<(f64, f64)> {
+pub(super) fn exponentials(local_epsilon: f64) -> Result<(f64, f64)> {
     if local_epsilon <= MAX_LOCAL_EPSILON {
         Ok((local_epsilon.exp(), local_epsilon.exp_m1()))
     } else {

@@ -44,11 +44,14 @@ mod tests {
 
     #[test]
     fn beats_a_fine_scan() {
-        for (local_epsilon, dimension) in [(0.1, 2), (1.0, 10), (4.0, 100), (8.0, 1000), (16.0, 1_000_000), (50.0, 1_000_000)] {
+        for (local_epsilon, dimension) in
+            [(0.1, 2), (1.0, 10), (4.0, 100), (8.0, 1000), (16.0, 1_000_000), (50.0, 1_000_000)]
+        {
             let alpha = (dimension as f64 - 1.0) / 2.0;
             let value = |height: f64| {
                 let q = regularised_beta_of_complement(alpha, 0.5, height * height).0 / 2.0;
-                alpha * (-height * height).ln_1p() - (local_epsilon + (q + (1.0 - q) * (-local_epsilon as f64).exp()).ln())
+                alpha * (-height * height).ln_1p()
+                    - (local_epsilon + (q + (1.0 - q) * (-local_epsilon as f64).exp()).ln())
             };
             let cap = optimal_cap(local_epsilon, dimension);
             assert!(cap.mass > 0.0 && cap.mass <= 0.5 && (0.0..1.0).contains(&cap.height), "{cap:?}");

@@ -1,0 +1,154 @@
+//! Lower bounds: exact losses of mechanisms in the class that was asked about, composed and rounded down.
+
+use crate::bound::{About, Answer, Kind, Standing};
+use crate::catalogue::{Analysis, Method, Options};
+use crate::error::{AccountingError, Result};
+use crate::numerics::normal;
+use crate::pair::Direction;
+use crate::pair::lower::{BinaryPair, third_value};
+use crate::pld::{LossLattice, Rounds, cache};
+use crate::scheme::{LocalGuarantee, LocalStructure, Mechanism, Question};
+use std::sync::Arc;
+
+/// Every lower bound, in the order in which they are shown.
+pub(crate) const METHODS: &[&dyn Method] = &[&TwoRr, &ThirdValue, &OneBit];
+
+/// Lattice points to a standard deviation of one round.
+const PER_DEVIATION: f64 = 128.0;
+
+const fn about(id: &'static str, note: &'static str) -> About {
+    About { id, kind: Kind::Lower, standing: Standing::Rigorous, citation: "docs/theory/lower.md", note }
+}
+
+/// `2-rr-pld`: binary randomized response, everyone else at the victim's first record.
+struct TwoRr;
+
+impl Method for TwoRr {
+    fn about(&self) -> About {
+        about(
+            "2-rr-pld",
+            "what binary randomized response loses when all other clients hold one of the victim's two records",
+        )
+    }
+
+    fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        let local_epsilon = match question.randomizer().local_structure() {
+            LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } => epsilon,
+            _ => class_epsilon(question)?,
+        };
+        let pair = BinaryPair::two_level(question.scheme(), local_epsilon, 0.5)?;
+        Ok(Box::new(Attained::both_directions(&pair, question.rounds())))
+    }
+}
+
+/// `3-rr-pld`: m-ary randomized response, everyone else at a third value; for a class of all randomizers m = 3.
+struct ThirdValue;
+
+impl Method for ThirdValue {
+    fn about(&self) -> About {
+        about(
+            "3-rr-pld",
+            "what randomized response over three values (or as many as asked) loses when all other clients hold a third one",
+        )
+    }
+
+    fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        let (local_epsilon, categories) = match question.randomizer().mechanism() {
+            Mechanism::Krr { local_epsilon, categories } => (local_epsilon, categories),
+            _ => (class_epsilon(question)?, 3),
+        };
+        let pair = third_value(question.scheme(), local_epsilon, categories)?;
+        let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION);
+        Ok(Box::new(Attained::new(vec![lattice], question.rounds())))
+    }
+}
+
+/// `one-bit-pld`: one bit of every report of the named mechanism.
+struct OneBit;
+
+impl Method for OneBit {
+    fn about(&self) -> About {
+        about(
+            "one-bit-pld",
+            "what one well-chosen bit of every report loses when all other clients hold one of the victim's two records",
+        )
+    }
+
+    fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        let scheme = question.scheme();
+        let pair = match (question.randomizer().mechanism(), question.randomizer().local_structure()) {
+            (_, LocalStructure::TwoLevel { epsilon, high_mass }) if high_mass < 0.5 => {
+                BinaryPair::two_level(scheme, epsilon, high_mass)?
+            }
+            // Records ±a, noise of scale 2a/ε0: the report exceeds a with probability 1/2 from +a, and e^{−ε0}/2 from −a.
+            (Mechanism::Laplace { local_epsilon }, _) => BinaryPair::new(scheme, (-local_epsilon).exp() / 2.0, 0.5)?,
+            _ => match question.randomizer().local_guarantee() {
+                LocalGuarantee::Gaussian { mu } => gaussian_bit(question, mu)?,
+                _ => {
+                    return Err(AccountingError::not_applicable("no bit of this randomizer's reports is known exactly"));
+                }
+            },
+        };
+        Ok(Box::new(Attained::both_directions(&pair, question.rounds())))
+    }
+}
+
+/// Whether a Gaussian report along the line through the victim's records exceeds a threshold, the one that tells most.
+fn gaussian_bit(question: &Question, mu: f64) -> Result<BinaryPair> {
+    let probabilities = |threshold: f64| (normal::upper_tail(threshold), normal::upper_tail(threshold - mu));
+    let telling = |threshold: f64| {
+        let (p0, p1) = probabilities(threshold);
+        (p1 - p0) * (p1 - p0) / (p0 * (1.0 - p0))
+    };
+    let best = (0..=160)
+        .map(|i| f64::from(i) / 160.0 * (mu + 6.0) - 3.0)
+        .max_by(|a, b| telling(*a).total_cmp(&telling(*b)))
+        .unwrap_or(mu / 2.0);
+    let (p0, p1) = probabilities(best);
+    // Accurate to a few ulps; a bit that is a little less telling is the safe side.
+    BinaryPair::new(question.scheme(), p0 * (1.0 + 1e-14), p1 * (1.0 - 1e-14))
+}
+
+/// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP) randomizers, if that is what was asked about.
+fn class_epsilon(question: &Question) -> Result<f64> {
+    match question.randomizer().mechanism() {
+        Mechanism::Any { local_epsilon } | Mechanism::Approximate { local_epsilon, .. } => Ok(local_epsilon),
+        _ => Err(AccountingError::not_applicable("the named randomizer does not realise this mechanism")),
+    }
+}
+
+/// The largest of several losses that are all attained.
+struct Attained {
+    alternatives: Vec<Rounds>,
+}
+
+impl Attained {
+    fn new(lattices: Vec<Arc<LossLattice>>, rounds: u64) -> Self {
+        let alternatives =
+            lattices.into_iter().map(|lattice| Rounds::new(Direction::Down, vec![(lattice, rounds)])).collect();
+        Self { alternatives }
+    }
+
+    fn both_directions(pair: &BinaryPair, rounds: u64) -> Self {
+        let lattices = [false, true].map(|reverse| Arc::new(LossLattice::binary(pair, reverse, PER_DEVIATION)));
+        Self::new(lattices.to_vec(), rounds)
+    }
+
+    fn largest(&self, ask: impl Fn(&Rounds) -> Result<f64>) -> Result<Answer> {
+        let mut largest = 0.0;
+        for rounds in &self.alternatives {
+            largest = f64::max(largest, ask(rounds)?);
+        }
+        Ok(Answer::plain(largest))
+    }
+}
+
+impl Analysis for Attained {
+    fn epsilon(&self, delta: f64) -> Result<Answer> {
+        self.largest(|rounds| rounds.epsilon(delta))
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Answer> {
+        self.largest(|rounds| rounds.delta(epsilon))
+    }
+}

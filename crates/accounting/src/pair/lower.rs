@@ -1,0 +1,119 @@
+//! Pairs that real mechanisms attain on real datasets: no analysis of their class can go below these.
+//!
+//! Randomized response over m ≥ 3 values with all other clients at a third value is again a linear pair; a mechanism of which only one bit per report is
+//! looked at is a [`BinaryPair`].
+
+use super::linear::{Cells, LinearPair, Weights};
+use super::window::Binomial;
+use crate::error::{AccountingError, Result};
+use crate::scheme::{Participation, Scheme};
+
+/// m-ary randomized response, the victim holding one of two values and everyone else a third: attained by m-RR on this dataset.
+///
+/// With p = 1/(E+m−1): the victim's two values come up with probability p each, the third with Ep. Relative to everyone holding the third value,
+/// `P/W = 1 − k/n + (E·a + b + l/E + rest)/n`. Written with the third value as the remaining cell all weights are non-negative. At check-in the absent, too, have weight 1.
+pub fn third_value(scheme: &Scheme, local_epsilon: f64, categories: u64) -> Result<LinearPair> {
+    if categories < 3 {
+        return Err(AccountingError::not_applicable("there is no third value among two"));
+    }
+    let e = super::upper::exponentials(local_epsilon)?.0;
+    let n = scheme.clients() as f64;
+    let others = (categories - 3) as f64;
+    let p = 1.0 / (e + 2.0 + others);
+    let (trials, heard, absent) = super::upper::trials(scheme);
+    let cells = Cells { signal: heard * p, neutral: heard * others * p + (1.0 - heard), rest: heard * e * p };
+    let weights = Weights {
+        offset: absent + trials as f64 / (n * e),
+        high: (e - 1.0 / e) / n,
+        low: (1.0 - 1.0 / e) / n,
+        neutral: (1.0 - 1.0 / e) / n,
+    };
+    LinearPair::new(trials, cells, weights)
+}
+
+/// One bit of every report, all other clients at the victim's first record: the bit is 1 with probability `p0` for that record and `p1` for the second.
+///
+/// Of k reports m show a 1, m ~ Bin(k, p0) if the victim holds the first record, and holding the second multiplies its probability by
+/// `1 + (m − k·p0)·(p1−p0)/(n·p0(1−p0))`. Looking at one bit only is post-processing, so this is a lower bound for whatever mechanism has such a bit; binary randomized response
+/// attains it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BinaryPair {
+    /// (probability, number of reports): one entry for fixed sizes.
+    sizes: Vec<(f64, u64)>,
+    p0: f64,
+    /// (p1−p0)/(n·p0(1−p0)): the loss per 1, about.
+    step: f64,
+}
+
+/// At check-in, sizes within this share of each other are taken for the smallest: reports dropped at random are post-processing.
+const SIZE_BLOCK: f64 = 2e-4;
+
+/// Logarithm of the mass that windows drop.
+const LN_CUT: f64 = -69.0;
+
+impl BinaryPair {
+    /// The pair of a bit with these probabilities, `0 < p0 < p1 < 1`.
+    pub fn new(scheme: &Scheme, p0: f64, p1: f64) -> Result<Self> {
+        let sizes = match scheme.participation() {
+            Participation::CheckIn { rate, drop_out } => blocks_of_sizes(scheme.clients(), rate * (1.0 - drop_out)),
+            _ => vec![(1.0, scheme.fixed_size().unwrap_or(scheme.clients()))],
+        };
+        let step = (p1 - p0) / (scheme.clients() as f64 * p0 * (1.0 - p0));
+        if p0 > 0.0 && p0 < p1 && p1 < 1.0 && step.is_finite() {
+            Ok(Self { sizes, p0, step })
+        } else {
+            Err(AccountingError::not_applicable("the bit of a report says nothing that floats can tell"))
+        }
+    }
+
+    /// The bit of a two-level randomizer: whether the report lies in the high set of the second record, given disjoint high sets. For q = 1/2 this is
+    /// binary randomized response.
+    pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<Self> {
+        let (e, e_minus_1) = super::upper::exponentials(local_epsilon)?;
+        let low = high_mass / (1.0 + e_minus_1 * high_mass);
+        Self::new(scheme, low, e * low)
+    }
+
+    /// (probability when all hold the first record, logarithm of the factor when the victim holds the second), every outcome of the windows once.
+    pub(crate) fn outcomes(&self) -> Vec<(f64, f64)> {
+        let mut outcomes = Vec::new();
+        for &(weight, reports) in &self.sizes {
+            let law = Binomial { trials: reports, p: self.p0, q: 1.0 - self.p0 };
+            let (low, high) = law.window(LN_CUT);
+            let mean = law.mean();
+            outcomes.extend(
+                (low..=high)
+                    .zip(law.masses(low, high))
+                    .map(|(ones, mass)| (weight * mass, (self.step * (ones as f64 - mean)).ln_1p())),
+            );
+        }
+        outcomes
+    }
+
+    /// About the standard deviation of the loss of one round.
+    pub(crate) fn typical_loss(&self) -> f64 {
+        let reports: f64 = self.sizes.iter().map(|(weight, reports)| weight * *reports as f64).sum();
+        self.step * (reports * self.p0 * (1.0 - self.p0)).sqrt()
+    }
+
+    /// At least the rounding error of a loss: the difference of the count and its mean, times the step.
+    pub(crate) fn loss_error(&self) -> f64 {
+        let reports = self.sizes.iter().map(|(_, reports)| *reports).max().unwrap_or(0) as f64;
+        8.0 * f64::EPSILON * self.step * reports
+    }
+}
+
+/// The number of check-ins in blocks, each represented by its smallest member.
+fn blocks_of_sizes(clients: u64, rate: f64) -> Vec<(f64, u64)> {
+    let law = Binomial { trials: clients, p: rate, q: 1.0 - rate };
+    let (low, high) = law.window(LN_CUT);
+    let masses = law.masses(low, high);
+    let mut sizes: Vec<(f64, u64)> = Vec::new();
+    for (size, mass) in (low..=high).zip(masses) {
+        match sizes.last_mut() {
+            Some((weight, first)) if (size - *first) as f64 <= SIZE_BLOCK * size as f64 => *weight += mass,
+            _ => sizes.push((mass, size)),
+        }
+    }
+    sizes
+}
