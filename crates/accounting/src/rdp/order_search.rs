@@ -46,6 +46,9 @@ const REFINEMENTS: usize = 24;
 /// Up to this distance from 1 all integer orders of the bracket are tried.
 const SCANNED: f64 = 32.0;
 
+/// Steps to neighbouring integer orders at the end of a search among larger ones.
+const NEIGHBOURS: usize = 8;
+
 /// Finds an order that makes `objective` small: doubles λ−1 until the objective has stopped falling, then golden section
 /// in ln(λ−1) around the best. Returns (order, objective); the objective was evaluated at exactly that order.
 pub fn minimise_over_orders(
@@ -107,6 +110,17 @@ pub fn minimise_over_orders(
             (low, left, at_left) = (left, right, at_right);
             right = low + golden * (high - low);
             at_right = try_at(right, &mut best)?;
+        }
+    }
+    if orders == Orders::Integers {
+        // Rounded positions may have stopped a few integers short.
+        for _ in 0..NEIGHBOURS {
+            let (at, before) = best;
+            try_at((at - 2.0).max(1.0).ln(), &mut best)?;
+            try_at(at.ln(), &mut best)?;
+            if best.1 >= before {
+                break;
+            }
         }
     }
     Ok(best)
