@@ -1,6 +1,7 @@
 //! Whatever is asked: no panic, no hang, no NaN, nothing negative; monotone where the truth is.
 
 use proptest::prelude::*;
+use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::catalogue::{Analysis, Options, Target, methods, survey};
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Question, RandomizerSpec, Round, Scheme};
 use std::time::Instant;
@@ -88,14 +89,17 @@ fn moderate() -> impl Strategy<Value = Question> {
     })
 }
 
+/// The rigorous upper bounds that apply. A flawed curve need not be that of any mechanism: where it falls with the order, or
+/// is what is left of a cancellation, no search can make sense of it.
 fn analyses(question: &Question) -> Vec<(&'static str, Box<dyn Analysis>)> {
     methods()
+        .filter(|method| method.about().kind == Kind::Upper && method.about().standing == Standing::Rigorous)
         .filter_map(|method| Some((method.about().id, method.analyse(question, &Options::default()).ok()?)))
         .collect()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn survey_always_answers_in_time(question in question(), delta in delta(), epsilon in 0.0..30.0_f64) {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{assert_lower, assert_upper, vectors};
-use shuffledp_accounting::published::{fmt21, gdp, girgis, kov15};
+use shuffledp_accounting::published::{check_in, fmt21, gdp, girgis, kov15};
 use shuffledp_accounting::rdp::{RenyiCurve, epsilon_from_renyi};
 
 /// The formulas multiply up to a hundred factors, each to an ulp or two, and say so upward.
@@ -85,5 +85,19 @@ fn gaussian_differential_privacy() {
             assert!(value >= ln - 1e-12 && value - ln < 1e-10, "{}: {value} against {ln}", v.label());
             assert!(gdp::delta_upper(mu, epsilon) > 0.0, "an underflow must not claim δ = 0");
         }
+    }
+}
+
+#[test]
+fn check_in_theorems_as_printed() {
+    for v in vectors("checkin_upper_published") {
+        let (clients, rate, order) = (v.count("clients"), v.real("rate"), v.real("order"));
+        let value = check_in::renyi_as_printed(v.real("local_epsilon"), clients, rate, order, 0.5);
+        assert_upper(value, &v, TOLERANCE);
+    }
+    for v in vectors("checkin_lower_published") {
+        let (clients, rate, order) = (v.count("clients"), v.real("rate"), v.real("order"));
+        let value = check_in::renyi_lower_as_printed(v.real("local_epsilon"), clients, rate, order, 0.5);
+        assert_lower(value, &v, TOLERANCE);
     }
 }

@@ -42,3 +42,12 @@ pub(super) fn proper_subset(question: &Question) -> Result<(u64, u64)> {
         Err(AccountingError::not_applicable("the bound is for a sample of the clients, and here all of them speak"))
     }
 }
+
+/// The effective rate and n at check-in.
+pub(super) fn check_in(question: &Question) -> Result<(f64, u64)> {
+    let scheme = question.scheme();
+    match scheme.check_in_rate() {
+        Some(rate) => Ok((rate, scheme.clients())),
+        None => Err(AccountingError::not_applicable("the bound is for shuffled check-in")),
+    }
+}

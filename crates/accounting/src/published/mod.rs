@@ -7,6 +7,7 @@
 mod asked;
 pub mod baselines;
 pub mod ccs21;
+pub mod check_in;
 mod dp_analysis;
 pub mod fmt21;
 pub mod gdp;
@@ -29,6 +30,12 @@ pub(crate) const METHODS: &[&dyn Method] = &[
     &fmt21::ClonesClosedForm,
     &baselines::CLONES_CLOSED_FORM,
     &baselines::CLONES_NUMERICAL,
+    &check_in::Theorem2,
+    &check_in::Theorem3,
+    &check_in::Approach1,
+    &check_in::Approach2,
+    &check_in::Baseline,
+    &check_in::StrongComposition,
     &local::LocalComposition,
     &shuffle_gaussian::Theorem1,
     &shuffle_gaussian::Theorem2,
