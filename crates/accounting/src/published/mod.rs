@@ -9,6 +9,7 @@ pub mod baselines;
 pub mod ccs21;
 pub mod check_in;
 mod dp_analysis;
+pub mod enhanced;
 pub mod fmt21;
 pub mod gdp;
 pub mod girgis;
@@ -27,9 +28,14 @@ pub(crate) const METHODS: &[&dyn Method] = &[
     &girgis::Theorem2,
     &ccs21::Upper,
     &ccs21::UpperSubsampled,
+    &ccs21::Lower,
     &fmt21::ClonesClosedForm,
     &baselines::CLONES_CLOSED_FORM,
     &baselines::CLONES_NUMERICAL,
+    &enhanced::Corollary1,
+    &enhanced::Corollary2,
+    &enhanced::Theorem2,
+    &enhanced::Theorem3,
     &check_in::Theorem2,
     &check_in::Theorem3,
     &check_in::Approach1,
