@@ -113,3 +113,29 @@ fn everybody_has_a_local_answer() {
         epsilon("local-composition", &question(check_in, Mechanism::DiscreteGaussian { sigma: 10.0 }, 25), 1e-5);
     assert!(discrete.value > bound.value && discrete.value < 1.2 * bound.value, "{discrete:?} {bound:?}");
 }
+
+#[test]
+fn check_in_at_the_setting_of_figure_3a() {
+    // The paper reports ε ≈ 1 here; its equation (7) evaluates to 17.5, at the smallest order.
+    let asked = question(Scheme::check_in(60_000, 0.1, 0.0).unwrap(), Mechanism::LdpSgd { local_epsilon: 2.0 }, 6800);
+    let printed = epsilon("check-in-theorem-2", &asked, 1e-5);
+    assert!((printed.value - 17.49).abs() < 5e-3 && printed.standing == Standing::Flawed, "{printed:?}");
+    // What of the paper is sound gains from sampling only.
+    let sound = epsilon("check-in-strong-composition", &asked, 1e-5);
+    let local = epsilon("local-composition", &asked, 1e-5);
+    assert!(sound.standing == Standing::Rigorous && sound.value < 0.11 * local.value, "{sound:?} {local:?}");
+    let all = survey(&asked, Target::EpsilonAt { delta: 1e-5 }, &Options::default()).unwrap();
+    assert!(all.best_upper(Standing::Rigorous).is_some_and(|bound| bound.standing == Standing::Rigorous));
+}
+
+#[test]
+fn the_number_of_speakers_is_bounded_from_above() {
+    use shuffledp_accounting::numerics::binomial::upper_tail;
+    use shuffledp_accounting::published::check_in::speakers_upper;
+    for (clients, rate, excess) in [(100, 0.02, 1e-3), (60_000, 0.1, 1e-9), (10, 0.5, 1e-3), (1_000_000, 1e-7, 1e-12)] {
+        let l = speakers_upper(clients, rate, excess);
+        assert!(upper_tail(l + 1, clients, rate) <= excess && upper_tail(l, clients, rate) > 0.999 * excess, "{l}");
+    }
+    // No room for an excess: everybody may come.
+    assert_eq!(speakers_upper(100, 0.5, 0.0), 100);
+}

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::numerics::bisect::smallest_safe;
 
 /// How close δ(ε) comes to the smallest δ that would do.
-const TOLERANCE: f64 = 1e-12;
+const TOLERANCE: f64 = 1e-9;
 
 /// An [`Analysis`] from a function that upper-bounds ε at any δ in `[0, 1)` and does not increase with δ.
 ///

@@ -15,7 +15,11 @@ use crate::scheme::{LocalGuarantee, Question};
 pub fn speakers_upper(clients: u64, rate: f64, excess: f64) -> u64 {
     // The tail is good to 1e-12 of itself; l then errs upward.
     let allowed = excess * (1.0 - 1e-9);
-    let found = smallest_safe_u64(1, clients, |l| {
+    // Bernstein: P(k ≥ nγ + x) ≤ e^(−x²/(2(nγ + x/3))), which is at most δ' at x = √(2nγL) + L, L = ln(1/δ'). Only a place
+    // to start from: the search checks both ends.
+    let (mean, ln) = (clients as f64 * rate, -allowed.ln());
+    let enough = ((mean + (2.0 * mean * ln).sqrt() + ln).ceil() as u64).saturating_add(1).clamp(1, clients);
+    let found = smallest_safe_u64((mean as u64).clamp(1, enough), enough, |l| {
         Ok::<_, AccountingError>(binomial::upper_tail(l.saturating_add(1), clients, rate) <= allowed)
     });
     found.ok().flatten().unwrap_or(clients)
@@ -71,7 +75,7 @@ impl RenyiCurve for Converted {
 /// split is valid; the best of a few is taken.
 pub struct StrongComposition;
 
-const SHARES: [f64; 6] = [0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-9];
+const SHARES: [f64; 4] = [0.3, 1e-2, 1e-4, 1e-7];
 
 impl Method for StrongComposition {
     fn about(&self) -> About {

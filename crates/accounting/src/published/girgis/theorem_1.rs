@@ -59,7 +59,8 @@ impl RenyiCurve for Curve {
 /// e^((λ−1)ε(λ)) ≤ 1 + 4·C(λ,2)·γ²(E−1)²/(k̄E) + Σ_{j=3}^λ C(λ,j)·γ^j·j·Γ(j/2)·(2(E²−1)²/(k̄E²))^{j/2} + Υ,
 /// Υ = ((1 + γ(E²−1)/E)^λ − 1 − λγ(E²−1)/E)·e^{−(k−1)/(8E)}.
 /// ```
-/// Girgis, Data, Diggavi 2021, Theorem 1. **Direction: up.** Each summand is evaluated as a logarithm rounded up (so
+/// Girgis, Data, Diggavi 2021, Theorem 1, stated for a discrete range; Rényi divergence is the supremum over finite partitions
+/// of the range, so it holds for any. **Direction: up.** Each summand is evaluated as a logarithm rounded up (so
 /// that large orders and ε0 overflow to no number), all summands are positive, and `k̄` is rounded down. The value exceeds
 /// the formula by less than 1e-12 of itself at moderate orders. `+∞` where it exceeds the floats.
 pub fn renyi_upper(local_epsilon: f64, sampled: u64, clients: u64, order: f64) -> f64 {
