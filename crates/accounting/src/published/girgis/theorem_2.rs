@@ -84,7 +84,7 @@ pub struct TwoRrMoments {
 }
 
 impl TwoRrMoments {
-    /// Tabulates the outcomes within [`DEVIATIONS`] of the mean; refuses when they are too many.
+    /// Tabulates the outcomes within 40 standard deviations of the mean; refuses when they are too many.
     pub fn new(local_epsilon: f64, sampled: u64, clients: u64) -> Result<Self> {
         if local_epsilon > MAX_LOCAL_EPSILON {
             return Err(AccountingError::not_applicable(format!(
