@@ -1,12 +1,40 @@
 //! Whatever is asked: no panic, no hang, no NaN, nothing negative; monotone where the truth is.
 
 use proptest::prelude::*;
+use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::bound::{Kind, Standing};
-use shuffledp_accounting::catalogue::{Analysis, Options, Target, methods, survey};
+use shuffledp_accounting::catalogue::{Analysis, Method, Options, Target, ask, method};
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Question, RandomizerSpec, Round, Scheme};
 use std::time::Instant;
 
-/// One question with every method; several times what the slowest takes alone.
+/// The formulas of the papers: cheap enough to be asked anything. Methods that compute loss distributions are tested elsewhere.
+const FORMULAS: [&str; 19] = [
+    "girgis-theorem-1",
+    "girgis-theorem-2",
+    "ccs21-upper",
+    "ccs21-upper+subsampling",
+    "ccs21-lower",
+    "clones-closed-form",
+    "clones-closed-form+subsampling+kov",
+    "enhanced-corollary-1",
+    "enhanced-corollary-2",
+    "enhanced-theorem-2",
+    "enhanced-theorem-3",
+    "check-in-theorem-2",
+    "check-in-theorem-3",
+    "check-in-approach-1",
+    "check-in-approach-2",
+    "check-in-baseline",
+    "check-in-strong-composition",
+    "local-composition",
+    "shuffle-gaussian-corollary-1",
+];
+
+fn formulas() -> impl Iterator<Item = &'static dyn Method> {
+    FORMULAS.iter().map(|id| method(id).expect("in the catalogue"))
+}
+
+/// One question with every formula; several times what the slowest takes alone.
 const SECONDS: f64 = 0.5;
 
 /// Relative room for monotonicity: the order search stops within 1e-5 of a flat minimum, whose value then differs by its
@@ -92,7 +120,7 @@ fn moderate() -> impl Strategy<Value = Question> {
 /// The rigorous upper bounds that apply. A flawed curve need not be that of any mechanism: where it falls with the order, or
 /// is what is left of a cancellation, no search can make sense of it.
 fn analyses(question: &Question) -> Vec<(&'static str, Box<dyn Analysis>)> {
-    methods()
+    formulas()
         .filter(|method| method.about().kind == Kind::Upper && method.about().standing == Standing::Rigorous)
         .filter_map(|method| Some((method.about().id, method.analyse(question, &Options::default()).ok()?)))
         .collect()
@@ -102,22 +130,24 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn survey_always_answers_in_time(question in question(), delta in delta(), epsilon in 0.0..30.0_f64) {
+    fn every_formula_answers_in_time(question in question(), delta in delta(), epsilon in 0.0..30.0_f64) {
         for target in [Target::EpsilonAt { delta }, Target::DeltaAt { epsilon }] {
             let start = Instant::now();
-            let survey = survey(&question, target, &Options::default()).unwrap();
-            let seconds = start.elapsed().as_secs_f64();
-            prop_assert!(seconds < SECONDS, "{seconds} s");
-            for bound in &survey.bounds {
-                prop_assert!(bound.value >= 0.0, "{}: {}", bound.id, bound.value);
-                if let Target::DeltaAt { .. } = target {
-                    prop_assert!(bound.value <= 1.0, "{}: δ = {}", bound.id, bound.value);
+            for formula in formulas() {
+                let id = formula.about().id;
+                match ask(formula, &question, target, &Options::default()) {
+                    Ok(bound) => {
+                        let most = if matches!(target, Target::DeltaAt { .. }) { 1.0 } else { f64::INFINITY };
+                        prop_assert!(bound.value >= 0.0 && bound.value <= most, "{id}: {}", bound.value);
+                    }
+                    Err(AccountingError::NotApplicable { reason }) => {
+                        prop_assert!(id != "local-composition", "always applies, but: {reason}");
+                    }
+                    Err(error) => prop_assert!(false, "{id}: {error}"),
                 }
             }
-            for silent in &survey.not_applicable {
-                prop_assert!(!silent.reason.contains("no trustworthy number"), "{}: {}", silent.id, silent.reason);
-            }
-            prop_assert!(survey.bounds.iter().any(|bound| bound.id == "local-composition"));
+            let seconds = start.elapsed().as_secs_f64();
+            prop_assert!(seconds < SECONDS, "{seconds} s");
         }
     }
 
