@@ -3,10 +3,10 @@
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
-use crate::pair::{Direction, LinearPair, upper};
+use crate::pair::{Direction, LinearPair, envelope, upper};
 use crate::pld::{LossLattice, Rounds, cache};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
-use crate::scheme::{LocalStructure, Question, Scheme};
+use crate::scheme::{LocalStructure, Mechanism, Question, Scheme};
 use std::sync::Arc;
 
 /// Every bound of ours, in the order in which they are shown.
@@ -15,6 +15,7 @@ pub(crate) const METHODS: &[&dyn Method] = &[
     &Dominating { about: ANY_LDP_PLD, class: Class::AnyLdp, composition: Composition::LossDistribution },
     &Dominating { about: TWO_LEVEL_RDP, class: Class::TwoLevel, composition: Composition::Renyi },
     &Dominating { about: TWO_LEVEL_PLD, class: Class::TwoLevel, composition: Composition::LossDistribution },
+    &Envelope,
 ];
 
 const CLONES: &str = "Feldman, McMillan, Talwar 2021 (clones), as a linear multinomial pair: docs/theory/pair.md";
@@ -100,6 +101,32 @@ impl Class {
                 "the randomizer is not pure ε0-LDP, so no linear pair dominates it",
             )),
         }
+    }
+}
+
+/// `rr-envelope-pld`: binary randomized response, the worst dataset of each round.
+struct Envelope;
+
+impl Method for Envelope {
+    fn about(&self) -> About {
+        About {
+            id: "rr-envelope-pld",
+            citation: "worst dataset of binary randomized response, found by scanning all of them: docs/theory/binary.md",
+            note: "binary randomized response only; the envelope of all datasets, composed",
+            ..ANY_LDP_PLD
+        }
+    }
+
+    fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        let local_epsilon = match question.randomizer().mechanism() {
+            Mechanism::Rr { local_epsilon } | Mechanism::Krr { local_epsilon, categories: 2 } => local_epsilon,
+            _ => return Err(AccountingError::not_applicable("the bound is for binary randomized response")),
+        };
+        let lattice = cache::remembered(cache::Key::Envelope(*question.scheme(), local_epsilon), || {
+            let blanket = lattice(&upper::two_level(question.scheme(), local_epsilon, 0.5)?, 2);
+            Ok(envelope::curve(question.scheme(), local_epsilon, &blanket)?.into_lattice())
+        })?;
+        Ok(Box::new(Composed(Rounds::new(Direction::Up, vec![(lattice, question.rounds())]))))
     }
 }
 

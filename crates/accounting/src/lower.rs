@@ -85,7 +85,9 @@ impl Method for OneBit {
             _ => match question.randomizer().local_guarantee() {
                 LocalGuarantee::Gaussian { mu } => gaussian_bit(question, mu)?,
                 _ => {
-                    return Err(AccountingError::not_applicable("no bit of this randomizer's reports is known exactly"));
+                    return Err(AccountingError::not_applicable(
+                        "no bit of this randomizer's reports is known exactly",
+                    ));
                 }
             },
         };

@@ -6,6 +6,8 @@
 //! pairs are attained, `rows` lists its outcomes level by level with
 //! what was cut off, and [`LinearPair::delta_upper`] and friends sum over them.
 
+mod binary_sum;
+pub(crate) mod envelope;
 mod exact;
 mod linear;
 pub mod lower;

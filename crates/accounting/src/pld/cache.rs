@@ -2,11 +2,19 @@
 
 use super::{Direction, LossLattice};
 use crate::pair::LinearPair;
+use crate::scheme::Scheme;
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A pair, a direction and a resolution decide the lattice.
-type Key = (LinearPair, Direction, f64);
+/// What decides a lattice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Key {
+    /// A linear pair, in a direction, with so many points to a deviation.
+    Linear(LinearPair, Direction, f64),
+    /// The envelope of binary randomized response with this ε0.
+    Envelope(Scheme, f64),
+}
 
 /// The latest lattices, newest first. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.
 static LATEST: Mutex<VecDeque<(Key, Arc<LossLattice>)>> = Mutex::new(VecDeque::new());
@@ -15,7 +23,15 @@ const CAPACITY: usize = 32;
 
 /// [`LossLattice::new`], remembered.
 pub(crate) fn lattice(pair: &LinearPair, direction: Direction, per_deviation: f64) -> Arc<LossLattice> {
-    let key = (*pair, direction, per_deviation);
+    let compute = || Ok::<_, Infallible>(LossLattice::new(pair, direction, per_deviation));
+    match remembered(Key::Linear(*pair, direction, per_deviation), compute) {
+        Ok(lattice) => lattice,
+        Err(never) => match never {},
+    }
+}
+
+/// What `compute` gave for the same key before, or gives now.
+pub(crate) fn remembered<E>(key: Key, compute: impl FnOnce() -> Result<LossLattice, E>) -> Result<Arc<LossLattice>, E> {
     let find = || {
         let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
         let at = latest.iter().position(|(known, _)| *known == key)?;
@@ -24,12 +40,12 @@ pub(crate) fn lattice(pair: &LinearPair, direction: Direction, per_deviation: f6
         Some(found.1)
     };
     if let Some(found) = find() {
-        return found;
+        return Ok(found);
     }
     // Not under the lock: two threads may compute the same lattice, but none waits for another's.
-    let computed = Arc::new(LossLattice::new(pair, direction, per_deviation));
+    let computed = Arc::new(compute()?);
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
     latest.push_front((key, Arc::clone(&computed)));
     latest.truncate(CAPACITY);
-    computed
+    Ok(computed)
 }

@@ -83,7 +83,7 @@ fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> 
 }
 
 /// The largest power of two that is at most `x`: all lattices have such spacings, so that each contains the coarser ones.
-pub(super) fn power_of_two(x: f64) -> f64 {
+pub(crate) fn power_of_two(x: f64) -> f64 {
     x.log2().floor().exp2()
 }
 

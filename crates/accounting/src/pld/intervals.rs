@@ -7,6 +7,7 @@
 //! two neighbouring amounts at each lattice point leaves a piecewise linear curve below u with kinks on the lattice only.
 
 use super::Direction;
+use super::minorant::Minorant;
 
 /// Masses on the intervals `[(first+i)·h, (first+i+1)·h]` of a lattice, each already split between the ends.
 ///
@@ -85,8 +86,7 @@ impl Intervals {
     /// interval where it does.
     ///
     /// Seen from the top (the largest loss, the smallest x), the slope of u between two points is the mass above, and the lowering changes it by
-    /// `(c_j − c_{j+1})/Δx`. Slopes of a convex curve increase with x; where these do not, pooling adjacent violators gives the slopes of the
-    /// greatest convex minorant. All quantities are P-masses without tilt, relative to the middle of the lattice.
+    /// `(c_j − c_{j+1})/Δx`. All quantities are P-masses without tilt, relative to the middle of the lattice.
     fn contracted(&self, lattice: &Lattice) -> Result<Vec<f64>, usize> {
         let ends = self.ends();
         let points = ends.len();
@@ -97,35 +97,19 @@ impl Intervals {
         // c_j = x_j(1 − e^{−h})·g_j, g_j the larger spread of the two intervals at j in units of the one above it.
         let spread = |i: usize| if i < self.spread.len() { self.spread[i] * plain(i) } else { 0.0 };
         let g = |j: usize| if j == 0 { spread(0) } else { spread(j).max(grow * spread(j - 1)) };
-        // Pools of slopes between neighbouring points, from the top: (slope, weight Δx relative to the first, number of intervals).
-        let mut pools: Vec<(f64, f64, usize)> = Vec::with_capacity(points);
-        let (mut above, mut weight) = (0.0, 1.0);
+        let mut minorant = Minorant::new(lattice.spacing);
+        let mut above = 0.0;
         for j in (0..points - 1).rev() {
-            // The interval from point j+1 down to point j; x grows by e^h from one to the next.
+            // The interval from point j+1 down to point j.
             above += ends[j + 1] * plain(j + 1);
-            weight *= if j + 2 == points { 1.0 } else { grow };
-            let slope = above - (g(j) - shrink * g(j + 1));
-            let mut pool = (slope, weight, 1);
-            while let Some(previous) = pools.last().copied().filter(|previous| previous.0 > pool.0) {
-                pools.pop();
-                let total = previous.1 + pool.1;
-                pool = ((previous.0 * previous.1 + pool.0 * pool.1) / total, total, previous.2 + pool.2);
-            }
-            if pool.0 < 0.0 || !pool.0.is_finite() {
+            let slope = minorant.push(above - (g(j) - shrink * g(j + 1)));
+            if slope < 0.0 || !slope.is_finite() {
                 return Err(j);
             }
-            pools.push(pool);
         }
         above += ends[0] * plain(0);
-        pools.push((above, 0.0, 0));
-        // The mass at a kink is the increase of the slope there.
-        let mut masses = vec![0.0; points];
-        let (mut j, mut before) = (points - 1, 0.0);
-        for (slope, _, intervals) in pools {
-            masses[j] = (slope - before).max(0.0) / plain(j);
-            before = slope;
-            j -= intervals;
-        }
+        let mut masses = minorant.masses(above, -8.0 * f64::EPSILON);
+        masses.iter_mut().enumerate().for_each(|(j, mass)| *mass /= plain(j));
         if masses.iter().all(|mass| mass.is_finite()) { Ok(masses) } else { Err(0) }
     }
 }

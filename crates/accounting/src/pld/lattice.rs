@@ -50,6 +50,32 @@ impl LossLattice {
         sum.ln() + theta * last as f64 * self.spacing
     }
 
+    /// At least the hockey-stick divergence of the round at the losses `(first + i)·spacing`, in one pass from the top.
+    ///
+    /// With A the mass above ε and G the divergence there, `G(ε−h) = e^{−h}G + (1−e^{−h})A` plus what the masses in between contribute: no term is negative.
+    pub(crate) fn curve_upper(&self, spacing: f64, first: i64, count: usize) -> Vec<f64> {
+        let (keep, add) = ((-spacing).exp(), -(-spacing).exp_m1());
+        let factor = (1.0 + self.relative_error) * (1.0 + 1e-11);
+        let mut curve = vec![0.0; count];
+        let (mut above, mut divergence) = (0.0, 0.0);
+        let mut next = self.masses.len();
+        for (i, value) in curve.iter_mut().enumerate().rev() {
+            let epsilon = (first + i as i64) as f64 * spacing - self.loss_error;
+            divergence = keep * divergence + add * above;
+            while next > 0 {
+                let loss = (self.first + next as i64 - 1) as f64 * self.spacing;
+                if loss <= epsilon {
+                    break;
+                }
+                divergence += self.masses[next - 1] * -(epsilon - loss).exp_m1();
+                above += self.masses[next - 1];
+                next -= 1;
+            }
+            *value = divergence * factor + self.infinity;
+        }
+        curve
+    }
+
     /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that was rounded down.
     ///
     /// The windows are the same for P and Q, so `E_P[1 − e^{−ℓ}; kept] = P(kept) − Q(kept) = 0`, and the moment's excess over 1 is `Σ m·(e^{(λ−1)ℓ} − 1 − (λ−1)(1 − e^{−ℓ}))`, whose terms are all

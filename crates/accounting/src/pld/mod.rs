@@ -6,13 +6,17 @@
 
 pub(crate) mod cache;
 mod compose;
+mod curve;
 mod discretise;
 mod intervals;
 mod lattice;
+mod minorant;
 mod read;
 mod tilted;
 
 pub use compose::Rounds;
+pub(crate) use compose::power_of_two;
+pub(crate) use curve::Curve;
 pub use lattice::LossLattice;
 
 use crate::pair::Direction;

@@ -1,0 +1,168 @@
+//! Binary randomized response, sharper: the worst of all datasets, because nothing need be revealed.
+//!
+//! The other clients' bits are all there is to know, divergences are jointly convex, and each other client enters both hypotheses linearly with the same law: so the
+//! worst others hold bits, h of them a 1. With everyone speaking the count of ones is `Bin(h,1−p) + Bin(n−1−h,p) + Bern(victim)`. With k of n speaking, k−1 others are
+//! surely in and the last slot is the victim with probability γ = k/n, else another client whose bit is 1 with probability m' ∈ {p, 1−p}. Flipping all bits exchanges the
+//! directions, h and K−h, and the two m': one direction over all h and both m' covers both. The pointwise maximum of hockey-stick curves is a hockey-stick curve, and *that* is composed:
+//! the worst h may change from round to round. Proofs: `docs/theory/binary.md`.
+
+use super::binary_sum::BinarySum;
+use super::window::Binomial;
+use crate::error::{AccountingError, Result};
+use crate::pld::{Curve, LossLattice, power_of_two};
+use crate::scheme::{Participation, Scheme};
+use rayon::prelude::*;
+
+/// Speaking clients, times the number of sizes that check-in is split into: beyond this the scan would take seconds.
+const MAX_SCANNED: u64 = 20_000;
+
+/// Lattice points to a standard deviation of the loss.
+const PER_DEVIATION: f64 = 64.0;
+
+/// Logarithm of the mass that windows cut off.
+const LN_CUT: f64 = -69.0;
+
+/// Relative error of the curve's values: probabilities to 1e-12, and sums of thousands of positive terms.
+const RELATIVE_ERROR: f64 = 1e-11;
+
+/// A number of speaking clients, the probability that the victim is one of them, and how likely this size is.
+struct Size {
+    speaking: u64,
+    presence: f64,
+    weight: f64,
+}
+
+/// The curve of binary randomized response with this ε0, an upper bound for every dataset and both directions. `blanket` is the loss of its blanket pair, another such bound.
+pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) -> Result<Curve> {
+    let sizes = sizes(scheme)?;
+    let p = 1.0 / (1.0 + super::upper::exponentials(local_epsilon)?.0);
+    if local_epsilon <= 0.0 {
+        return Err(AccountingError::not_applicable("at a local epsilon of 0 there is nothing to sharpen"));
+    }
+    let presence = sizes.iter().map(|size| size.presence).fold(0.0, f64::max);
+    let speaking = sizes.iter().map(|size| size.weight * size.speaking as f64).sum::<f64>().max(1.0);
+    // About γ·(1−2p)/√(kpq), the standard deviation of the loss, and no more than ε0.
+    let typical = (presence * (1.0 - 2.0 * p) / (speaking * p * (1.0 - p)).sqrt()).min(local_epsilon);
+    let spacing = power_of_two(typical / PER_DEVIATION);
+    // A victim that is present with probability γ changes any probability by at most 1 + γ(e^{ε0} − 1).
+    let greatest = (presence * local_epsilon.exp_m1()).ln_1p();
+    let reach = greatest.min(14.0 * typical + 64.0 * typical / speaking.sqrt());
+    let points = (reach / spacing) as i64 + 2;
+    let epsilons = || (-points..=points).map(|i| i as f64 * spacing);
+    let lattice =
+        Lattice { spacing, exponentials: epsilons().map(|epsilon| (epsilon.exp(), epsilon.exp_m1())).collect() };
+    let mut deltas = vec![0.0; lattice.exponentials.len()];
+    for size in &sizes {
+        let worst = worst_of_size(size, p, &lattice);
+        deltas.iter_mut().zip(worst).for_each(|(total, delta)| *total += size.weight * delta);
+    }
+    // What windows cut off, of all sizes, and what rounding may have lost.
+    let cut = 8.0 * LN_CUT.exp();
+    deltas.iter_mut().for_each(|delta| *delta = *delta * (1.0 + RELATIVE_ERROR) + cut);
+    // Every dataset is below the blanket's curve as well, and where few of many clients speak that is the lower one.
+    let other = blanket.curve_upper(spacing, -points, deltas.len());
+    deltas.iter_mut().zip(other).for_each(|(delta, other)| *delta = delta.min(other));
+    Ok(Curve { spacing, first: -points, deltas, loss_error: 1e-12 * greatest })
+}
+
+struct Lattice {
+    spacing: f64,
+    /// e^ε and e^ε − 1 at every point, from the lowest.
+    exponentials: Vec<(f64, f64)>,
+}
+
+/// The pointwise maximum over the datasets, for one number of speaking clients.
+fn worst_of_size(size: &Size, p: f64, lattice: &Lattice) -> Vec<f64> {
+    let others = size.speaking.saturating_sub(1);
+    let substitutes: &[f64] = if size.presence < 1.0 { &[p, 1.0 - p] } else { &[p] };
+    let maximum = |mut a: Vec<f64>, b: Vec<f64>| {
+        a.iter_mut().zip(b).for_each(|(x, y)| *x = x.max(y));
+        a
+    };
+    let empty = || vec![0.0; lattice.exponentials.len()];
+    // At ε < 0 no pair has less than 1 − e^ε.
+    let floor: Vec<f64> = lattice.exponentials.iter().map(|(_, exp_m1)| -exp_m1).collect();
+    if size.speaking == 0 {
+        return maximum(empty(), floor);
+    }
+    let worst = (0..=others)
+        .into_par_iter()
+        .fold(empty, |worst, ones| {
+            let sum = BinarySum::new(others, ones, p, LN_CUT);
+            substitutes.iter().fold(worst, |worst, substitute| {
+                let slot = |victim: f64| size.presence * victim + (1.0 - size.presence) * substitute;
+                maximum(worst, hockey_sticks(&sum, slot(1.0 - p), slot(p), lattice))
+            })
+        })
+        .reduce(empty, maximum);
+    maximum(worst, floor)
+}
+
+/// `Σ (P − e^ε Q)₊` at every lattice point, P and Q the sum plus a bit that is 1 with probability `high` and `low`.
+///
+/// The loss increases with the count, so one pass from the top does: `G(ε−h) = e^{−h}G(ε) + (1−e^{−h})A + Σ (P_j − e^{ε−h}Q_j)` over the outcomes in between, A the P-mass
+/// above. With `d = (P−Q)/P`, which does not cancel, `P − e^ε Q = P·(d·e^ε − (e^ε − 1))`.
+fn hockey_sticks(sum: &BinarySum, high: f64, low: f64, lattice: &Lattice) -> Vec<f64> {
+    let masses = &sum.masses;
+    // (P, d) of the outcome with j ones above the window's first.
+    let outcome = |j: usize| {
+        let stay = masses.get(j).copied().unwrap_or(0.0);
+        let step = if j > 0 { masses[j - 1] } else { 0.0 };
+        let mass = (1.0 - high) * stay + high * step;
+        (mass, (high - low) * (step - stay) / mass)
+    };
+    let (keep, add) = ((-lattice.spacing).exp(), -(-lattice.spacing).exp_m1());
+    let mut curve = vec![0.0; lattice.exponentials.len()];
+    let (mut above, mut divergence) = (0.0, 0.0);
+    let mut next = (0..=masses.len()).rev().map(outcome).filter(|(mass, _)| *mass > 0.0).peekable();
+    for (value, (exp, exp_m1)) in curve.iter_mut().zip(&lattice.exponentials).rev() {
+        divergence = keep * divergence + add * above;
+        while let Some((mass, d)) = next.next_if(|(_, d)| d * exp > *exp_m1) {
+            divergence += mass * (d * exp - exp_m1);
+            above += mass;
+        }
+        *value = divergence;
+    }
+    curve
+}
+
+/// How many may speak, and with what probability. At check-in, sizes are taken in blocks: all but the smallest number of others are revealed, and the
+/// victim is as likely to be there as in the largest.
+fn sizes(scheme: &Scheme) -> Result<Vec<Size>> {
+    let clients = scheme.clients();
+    let too_many = || {
+        AccountingError::not_applicable(
+            "too many clients speak for a scan over the datasets; the blanket bound is used instead",
+        )
+    };
+    let Some(rate) = scheme.check_in_rate() else {
+        let speaking = scheme.fixed_size().unwrap_or(clients);
+        let presence = speaking as f64 / clients as f64;
+        return if speaking <= MAX_SCANNED {
+            Ok(vec![Size { speaking, presence, weight: 1.0 }])
+        } else {
+            Err(too_many())
+        };
+    };
+    let law = match scheme.participation() {
+        Participation::CheckIn { .. } => Binomial { trials: clients, p: rate, q: 1.0 - rate },
+        _ => return Err(too_many()),
+    };
+    let (low, high) = law.window(LN_CUT);
+    let window = high - low + 1;
+    let blocks = (2 * MAX_SCANNED / high.max(1)).min(window);
+    if blocks < window.min(8) {
+        return Err(too_many());
+    }
+    let masses = law.masses(low, high);
+    let width = window.div_ceil(blocks);
+    Ok(masses
+        .chunks(width as usize)
+        .zip((low..=high).step_by(width as usize))
+        .map(|(block, first)| {
+            let last = first + block.len() as u64 - 1;
+            let presence = (last as f64 / clients as f64).min(1.0);
+            Size { speaking: first.max(u64::from(last > 0)), presence, weight: block.iter().sum() }
+        })
+        .collect())
+}
