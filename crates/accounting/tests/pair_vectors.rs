@@ -1,7 +1,7 @@
 //! The linear pair against 60-digit sums over all outcomes.
 
 use serde_json::Value;
-use shuffledp_accounting::pair::{LinearPair, upper};
+use shuffledp_accounting::pair::{LinearPair, envelope, lower, upper};
 use shuffledp_accounting::scheme::Scheme;
 
 /// What the vectors ask for; the sums themselves promise 4e-12 to either side.
@@ -80,4 +80,20 @@ fn check_in_rows() {
         upper::two_level(&check_in(i), number(i, "local_epsilon"), number(i, "high_mass")).unwrap()
     });
     deltas("checkin_any_ldp_delta", |i| upper::any_ldp(&check_in(i), number(i, "local_epsilon")).unwrap());
+}
+
+#[test]
+fn lower_rows() {
+    let pair = |i: &Value| lower::third_value(&fixed_size(i), number(i, "local_epsilon"), 3).unwrap();
+    deltas("pair_three_rr_delta", pair);
+    divergences("pair_three_rr_rdp", pair);
+}
+
+#[test]
+fn worst_dataset_of_binary_randomized_response() {
+    for (inputs, truth) in vectors("two_rr_delta") {
+        let epsilon = number(&inputs, "epsilon");
+        let upper = envelope::delta_upper(&fixed_size(&inputs), number(&inputs, "local_epsilon"), epsilon).unwrap();
+        assert!(truth <= upper && upper <= truth * (1.0 + TOLERANCE), "{inputs}: {upper:e} against {truth:e}");
+    }
 }

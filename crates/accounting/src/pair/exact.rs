@@ -5,6 +5,7 @@ use super::walks::Walks;
 use super::{Direction, LinearPair};
 use crate::numerics::directed::{deflate, inflate};
 use crate::numerics::log_sum::log_add;
+use std::cell::Cell;
 
 /// Covers the relative error of the outcomes' probabilities and of summing some millions of them.
 const RELATIVE_ERROR: f64 = 4e-12;
@@ -61,10 +62,19 @@ impl LinearPair {
     ///
     /// Averaging D and −D, `P^λQ^{1−λ} − L` becomes `L·2·sinh(λℓ/2)·sinh((λ−1)ℓ/2)/cosh(ℓ/2)`, ℓ the loss: all terms are positive.
     fn ln_renyi_excess(&self, rows: &Rows, order: f64) -> f64 {
-        // A common factor exp(shift) keeps large orders finite.
-        let shift = ((order - 1.0) * self.max_loss - 600.0).max(0.0);
+        // A common factor exp(shift) keeps large orders finite. It must come from an outcome that has mass: a term that vanishes next to that one's is
+        // then really nothing.
+        let mut shift = 0.0;
+        if (order - 1.0) * self.max_loss > 600.0 {
+            let greatest = Cell::new(0.0_f64);
+            self.sum_over_walks(rows, |outcome| {
+                greatest.set(greatest.get().max(outcome.loss()));
+                0.0
+            });
+            shift = ((order - 1.0) * greatest.get() - 600.0).max(0.0);
+        }
         let sum = self.sum_over_walks(rows, |outcome| {
-            let loss = (2.0 * outcome.tilt.abs() / outcome.smaller).ln_1p();
+            let loss = outcome.loss();
             let vanishing = (-order * loss).exp_m1() * ((1.0 - order) * loss).exp_m1() / (1.0 + (-loss).exp());
             outcome.level * ((order - 1.0) * loss - shift).exp() * vanishing
         });
@@ -84,7 +94,7 @@ impl LinearPair {
             }
             let (half, masses) = walks.upper_half(*signals);
             let mut row = 0.0;
-            for (ups, mass) in (half..).zip(masses) {
+            for (ups, mass) in (half..).zip(masses).filter(|(_, mass)| *weight * **mass > 0.0) {
                 let downs = signals - ups;
                 let (tilt, smaller) = (u * (ups - downs) as f64, floor + 2.0 * u * downs as f64);
                 row += mass * term(Outcome { level, tilt, smaller });
@@ -103,4 +113,11 @@ struct Outcome {
     level: f64,
     tilt: f64,
     smaller: f64,
+}
+
+impl Outcome {
+    /// The absolute value of its privacy loss.
+    fn loss(&self) -> f64 {
+        (2.0 * self.tilt.abs() / self.smaller).ln_1p()
+    }
 }

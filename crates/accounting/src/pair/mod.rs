@@ -7,7 +7,7 @@
 //! what was cut off, and [`LinearPair::delta_upper`] and friends sum over them.
 
 mod binary_sum;
-pub(crate) mod envelope;
+pub mod envelope;
 mod exact;
 mod linear;
 pub mod lower;

@@ -4,6 +4,7 @@
 //! [`BLOCKS`] blocks of T/[`BLOCKS`] rounds, each block composed the same way and then moved to a coarser lattice, in the direction that is safe.
 //! Each stage adds about `1/(6·resolution²)` to the relative variance, and every FFT stays small whatever T is.
 
+use super::lattice::trimmed;
 use super::tilted::Tilted;
 use super::{Direction, LossLattice};
 use crate::numerics::convolution::{Factor, fast_length, product_of_powers};
@@ -144,7 +145,8 @@ fn convolve(parts: &[(Tilted, u64)], spacing: f64, window: &Window, direction: D
     }
     let shift = direction.sign() * shift;
     let masses = cycle[start..].iter().chain(&cycle[..start]).map(|mass| (mass.max(0.0) + shift).max(0.0)).collect();
-    let mut result = Tilted { theta, spacing, first: window.first, masses, ln_scale, infinity };
+    let (first, masses) = trimmed(window.first, masses);
+    let mut result = Tilted { theta, spacing, first, masses, ln_scale, infinity };
     result.normalise();
     result
 }

@@ -1,5 +1,6 @@
 //! A lattice from a hockey-stick curve.
 
+use super::lattice::trimmed;
 use super::minorant::Minorant;
 use super::{Direction, LossLattice};
 
@@ -25,11 +26,12 @@ impl Curve {
         for pair in self.deltas.windows(2).rev() {
             minorant.push((pair[0] - infinity - keep * (pair[1] - infinity)) / add);
         }
+        let (first, masses) = trimmed(self.first, minorant.masses(1.0, 8.0 * f64::EPSILON));
         LossLattice {
             direction: Direction::Up,
             spacing: self.spacing,
-            first: self.first,
-            masses: minorant.masses(1.0, 8.0 * f64::EPSILON),
+            first,
+            masses,
             infinity,
             // Differences of neighbouring values lose what two dots have in common: a spacing's worth of digits, twice.
             relative_error: 64.0 * f64::EPSILON * self.deltas.len() as f64,

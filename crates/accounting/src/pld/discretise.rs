@@ -33,7 +33,8 @@ impl LossLattice {
             first,
             masses,
             infinity: rows.remainder.mass_upper(),
-            relative_error: PROBABILITY_ERROR + 8.0 * U * (count + terms),
+            // The difference of v and τ, both below 1, is rounded to a share (e^ℓ − 1)/h of the mass.
+            relative_error: PROBABILITY_ERROR + 8.0 * U * (count + terms + greatest.exp_m1() / spacing),
             loss_error: 16.0 * U * greatest.sinh(),
             remainder: (direction == Direction::Up).then_some(rows.remainder),
         }

@@ -7,6 +7,7 @@
 //! two neighbouring amounts at each lattice point leaves a piecewise linear curve below u with kinks on the lattice only.
 
 use super::Direction;
+use super::lattice::trimmed;
 use super::minorant::Minorant;
 
 /// Masses on the intervals `[(first+i)·h, (first+i+1)·h]` of a lattice, each already split between the ends.
@@ -33,14 +34,20 @@ impl Intervals {
         Self { first, low: vec![0.0; count], high: vec![0.0; count], spread: vec![0.0; count] }
     }
 
-    /// Masses at the lattice points `first ..= first + count`. `theta` is the tilt of the masses.
-    pub(super) fn into_masses(mut self, direction: Direction, spacing: f64, theta: f64) -> (i64, Vec<f64>) {
+    /// The index of the first lattice point that has mass, and the masses from there on. `theta` is the tilt of the masses.
+    pub(super) fn into_masses(self, direction: Direction, spacing: f64, theta: f64) -> (i64, Vec<f64>) {
+        let first = self.first;
+        trimmed(first, self.moved(direction, spacing, theta))
+    }
+
+    /// Masses at the lattice points `first ..= first + count`.
+    fn moved(mut self, direction: Direction, spacing: f64, theta: f64) -> Vec<f64> {
         if direction == Direction::Down {
             let lattice = Lattice { spacing, up: (theta * spacing).exp() };
             self.round_tails_down(lattice.up);
             for attempt in 0..ATTEMPTS {
                 match self.contracted(&lattice) {
-                    Ok(masses) => return (self.first, masses),
+                    Ok(masses) => return masses,
                     Err(interval) => {
                         let from = interval.saturating_sub(1 << attempt);
                         self.round_down(from, self.low.len(), lattice.up);
@@ -49,7 +56,7 @@ impl Intervals {
             }
             self.round_down(0, self.low.len(), lattice.up);
         }
-        (self.first, self.ends())
+        self.ends()
     }
 
     fn ends(&self) -> Vec<f64> {

@@ -83,11 +83,12 @@ impl LossLattice {
     pub(crate) fn renyi_upper(&self, order: f64) -> f64 {
         let Some(remainder) = &self.remainder else { return f64::INFINITY };
         let theta = order - 1.0;
-        let greatest = self.iter().last().map_or(0.0, |(loss, _)| loss);
+        // The common factor must come from a point that has mass: relative to any other, nothing that matters can vanish.
+        let greatest = self.iter().filter(|(_, mass)| *mass > 0.0).map(|(loss, _)| loss).fold(0.0, f64::max);
         let shift = (theta * greatest - 600.0).max(0.0);
         let scale = (-shift).exp();
         let mut sum = 0.0;
-        for (loss, mass) in self.iter() {
+        for (loss, mass) in self.iter().filter(|(_, mass)| *mass > 0.0) {
             let term = if (theta * loss).abs() < 1e-2 && loss.abs() < 1e-2 {
                 excess_series(theta, loss) * scale
             } else {
@@ -100,6 +101,15 @@ impl LossLattice {
         // Masses that are off by a share e change the excess by that share; losses that are off by η change the divergence by η.
         divergence * (1.0 + 1e-11 + 2.0 * self.relative_error) + self.loss_error
     }
+}
+
+/// The same masses without zeros at either end: sums that start from an end then start from something.
+pub(super) fn trimmed(first: i64, mut masses: Vec<f64>) -> (i64, Vec<f64>) {
+    let end = masses.iter().rposition(|mass| *mass != 0.0).map_or(1, |last| last + 1);
+    masses.truncate(end);
+    let start = masses.iter().position(|mass| *mass != 0.0).unwrap_or(0);
+    masses.drain(..start);
+    (first + start as i64, masses)
 }
 
 /// `e^{θℓ} − 1 − θ(1 − e^{−ℓ})` for small θℓ and ℓ: the sum over j ≥ 2 of `(θ^j + (−1)^j θ)·ℓ^j/j!`.

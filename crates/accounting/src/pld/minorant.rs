@@ -29,14 +29,15 @@ impl Minorant {
         pool.0
     }
 
-    /// The masses at the lattice points, lowest first: the increases of the slope, up to the slope `total` beyond the lowest point. `rounding` of the slope is
-    /// added to each increase, which a small difference of two slopes may owe.
+    /// The masses at the lattice points, lowest first: the increases of the slope, up to the slope `total` beyond the lowest point, which no slope may exceed (the
+    /// minorant of the whole curve, that last ray included). `rounding` of the slope is added to each increase, which a small difference of two slopes may owe.
     pub(super) fn masses(mut self, total: f64, rounding: f64) -> Vec<f64> {
         let points = self.pools.iter().map(|pool| pool.2).sum::<usize>() + 1;
         self.pools.push((total, 0.0, 0));
         let mut masses = vec![0.0; points];
         let (mut point, mut before) = (points - 1, 0.0);
         for (slope, _, intervals) in self.pools {
+            let slope = slope.min(total);
             masses[point] = (slope - before + rounding * slope).max(0.0);
             before = slope;
             point -= intervals;

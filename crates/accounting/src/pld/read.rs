@@ -26,6 +26,11 @@ impl Rounds {
             Ok(ln_delta_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, epsilon))
         })?;
         let composed = self.composed(order - 1.0, (2.0 * (MARGIN - ln_chernoff.min(0.0))).sqrt());
+        // Tilted, what lies below the window is lost. That does not matter below ε; if ε itself lies there, δ is nearly 1 and tilting serves nothing:
+        // without it, what lies below reappears at the top.
+        if epsilon < composed.bottom() {
+            return self.read_delta(&self.composed(0.0, (2.0 * MARGIN).sqrt()), epsilon);
+        }
         self.read_delta(&composed, epsilon)
     }
 
@@ -35,12 +40,12 @@ impl Rounds {
     }
 
     fn read_delta(&self, composed: &Tilted, epsilon: f64) -> Result<f64> {
+        composed.check()?;
         let finite = composed.hockey_stick(epsilon);
-        match self.direction {
-            _ if finite.is_nan() => Err(AccountingError::numerical("the composed loss distribution is not finite")),
-            Direction::Up => Ok((finite * (1.0 + READING_ERROR) + composed.infinity).min(1.0)),
-            Direction::Down => Ok(finite * (1.0 - READING_ERROR)),
-        }
+        Ok(match self.direction {
+            Direction::Up => (finite * (1.0 + READING_ERROR) + composed.infinity).min(1.0),
+            Direction::Down => (finite * (1.0 - READING_ERROR)).min(1.0),
+        })
     }
 
     /// ε at `delta`, in the direction of the lattices: an upper bound may be `+∞`, a lower bound 0.
@@ -56,11 +61,11 @@ impl Rounds {
     }
 
     fn read_epsilon(&self, composed: &Tilted, delta: f64) -> Result<f64> {
+        composed.check()?;
         let finite = (delta - composed.infinity) * (1.0 - self.direction.sign() * READING_ERROR);
-        let crossing = if finite > 0.0 { composed.crossing(finite)? } else { Some(f64::INFINITY) };
-        let bottom = composed.first as f64 * composed.spacing;
+        let crossing = if finite > 0.0 { composed.crossing(finite) } else { Some(f64::INFINITY) };
         Ok(match (self.direction, crossing) {
-            (Direction::Up, crossing) => (crossing.unwrap_or(bottom) + self.loss_error()).max(0.0),
+            (Direction::Up, crossing) => (crossing.unwrap_or(composed.bottom()) + self.loss_error()).max(0.0),
             (Direction::Down, crossing) => (crossing.unwrap_or(0.0) - self.loss_error()).max(0.0),
         })
     }
@@ -79,6 +84,20 @@ impl Rounds {
 }
 
 impl Tilted {
+    /// An accountant that gives up must say so: a NaN among the masses would count for nothing below.
+    fn check(&self) -> Result<()> {
+        if self.ln_scale.is_finite() && self.infinity >= 0.0 && self.masses.iter().all(|mass| *mass >= 0.0) {
+            Ok(())
+        } else {
+            Err(AccountingError::numerical("the composed loss distribution is not finite"))
+        }
+    }
+
+    /// The smallest loss of the window.
+    fn bottom(&self) -> f64 {
+        self.first as f64 * self.spacing
+    }
+
     /// `Σ_{s>ε} (1 − e^{ε−s})·mass(s)` over the finite part.
     fn hockey_stick(&self, epsilon: f64) -> f64 {
         let start = ((epsilon / self.spacing).floor() as i64 + 1 - self.first).max(0) as usize;
@@ -95,7 +114,7 @@ impl Tilted {
     ///
     /// With `A` the mass above a lattice point and `G` the divergence there, one step down is `A += m; G = e^{−h}G + (1 − e^{−h})A`: no
     /// term is negative. Between lattice points 1 − e^{−distance} takes the place of 1 − e^{−h}, and can be solved for.
-    fn crossing(&self, delta: f64) -> Result<Option<f64>> {
+    fn crossing(&self, delta: f64) -> Option<f64> {
         let ln_delta = delta.ln();
         let (keep, add) = ((-self.spacing).exp(), -(-self.spacing).exp_m1());
         // In units of δ.
@@ -108,15 +127,10 @@ impl Tilted {
             let next = keep * divergence + add * above;
             if next > 1.0 {
                 let share = ((1.0 - divergence) / (above - divergence)).clamp(0.0, 1.0);
-                return Ok(Some(loss + (-share).ln_1p().max(-self.spacing)));
+                return Some(loss + (-share).ln_1p().max(-self.spacing));
             }
             divergence = next;
         }
-        // An accountant that gives up must say so: a NaN never exceeded 1 above.
-        if divergence <= 1.0 {
-            Ok(None)
-        } else {
-            Err(AccountingError::numerical("the composed loss distribution is not finite"))
-        }
+        None
     }
 }
