@@ -2,7 +2,8 @@
 
 use crate::cases::{draw, random_local_epsilon};
 use crate::divergence::Experiment;
-use crate::dominating::{Randomizer, Round, Upper, mixed_over_speakers, multinomial};
+use crate::dominating::{Randomizer, Round, Upper};
+use crate::formula::{mixed_over_speakers, multinomial};
 use crate::protocol::{Row, view_laws};
 use crate::randomizers;
 use crate::rng::Rng;

@@ -3,10 +3,12 @@
 //! The server of the shuffle model sees the multiset of messages of one round. For a handful of clients the law of
 //! that view can be written down in full: every set of clients that may be heard, every message each of them may
 //! send. [`protocol`] does only that and knows no theorem; [`divergence`] compares the view under two neighbouring
-//! datasets (one client's record replaced); [`dominating`] is what the theory says is never exceeded.
+//! datasets (one client's record replaced); [`dominating`] is what the crate says
+//! is never exceeded, and [`formula`] says the same once more from the formulas, cell by cell.
 //!
 //! | module | what it checks |
 //! |---|---|
+//! | `dominating` | the crate's pairs and their composition against the cell-by-cell sums |
 //! | `enumerator` | the enumerator itself: against a second, slower one, and against closed forms |
 //! | `single_round` | random and exhaustive datasets, one round: hockey-stick and Rényi divergence |
 //! | `composed` | two and three rounds, also chosen adaptively |
@@ -21,6 +23,7 @@ mod composed;
 mod divergence;
 mod dominating;
 mod enumerator;
+mod formula;
 mod lower;
 mod protocol;
 mod randomizers;

@@ -2,7 +2,8 @@
 
 use crate::cases::{Case, draw, random_local_epsilon};
 use crate::divergence::Experiment;
-use crate::dominating::{Randomizer, Round, clone_pair, mixed_over_speakers, multinomial, two_level_pair, upper_delta};
+use crate::dominating::{Randomizer, Round, upper_delta};
+use crate::formula::{clone_pair, mixed_over_speakers, multinomial, two_level_pair};
 use crate::protocol::view_laws;
 use crate::randomizers;
 use crate::rng::Rng;
