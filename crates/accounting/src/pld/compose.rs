@@ -26,6 +26,9 @@ const PER_DEVIATION: f64 = 64.0;
 /// No FFT is longer; lattices become coarser instead.
 const MAX_LENGTH: usize = 1 << 20;
 
+/// Tails outside of a window are bounded more carefully if the first attempt does not show them below `e^` this.
+const NEGLIGIBLE_TAIL: f64 = -35.0;
+
 /// Supports up to this many points are not cut.
 const ALWAYS_COMPLETE: f64 = 16_384.0;
 
@@ -110,11 +113,12 @@ impl Window {
             widest = widest.max(extent);
         }
         let half = deviations * variance.sqrt() + widest / 2.0 + 2.0;
-        if high - low < f64::max(2.0 * half, ALWAYS_COMPLETE) {
+        let length = fast_length(((2.0 * half) as usize).min(4 * MAX_LENGTH) + 1);
+        // Also where the window is as long as the support only because lengths are rounded up to fast ones.
+        if high - low < f64::max(length as f64, ALWAYS_COMPLETE) {
             let length = fast_length((high - low) as usize + 1);
             return Self { first: low as i64, length, complete: true };
         }
-        let length = fast_length(((2.0 * half) as usize).min(4 * MAX_LENGTH) + 1);
         Self { first: (mean - half).floor() as i64, length, complete: false }
     }
 }
@@ -159,9 +163,15 @@ fn outside(parts: &[(Tilted, u64)], spacing: f64, window: &Window) -> (f64, f64)
     let bound = |phi: f64, edge: f64| {
         parts.iter().map(|(t, count)| t.cumulant_upper(phi) * *count as f64).sum::<f64>() - phi * edge
     };
-    // The best φ for a Gaussian, and some to either side of it.
-    let phis = [0.25, 0.5, 0.75, 1.0, 1.5].map(|share| share * half / variance.max(spacing * spacing));
-    let below = phis.iter().map(|phi| bound(-phi, bottom)).fold(0.0, f64::min);
-    let above = phis.iter().map(|phi| bound(*phi, top)).fold(0.0, f64::min);
-    (below, above)
+    let smallest = |sign: f64, edge: f64| {
+        let gaussian = sign * half / variance.max(spacing * spacing);
+        // The best φ for a Gaussian, and some to either side of it.
+        let best = [0.25, 0.5, 0.75, 1.0, 1.5].iter().map(|share| bound(share * gaussian, edge)).fold(0.0, f64::min);
+        if best <= NEGLIGIBLE_TAIL {
+            return best;
+        }
+        // Few atoms far apart have a heavier tail than their variance tells: a smaller φ.
+        (3..24).map(|halvings| bound(gaussian * 0.5_f64.powi(halvings), edge)).fold(best, f64::min)
+    };
+    (smallest(-1.0, bottom), smallest(1.0, top))
 }

@@ -18,7 +18,8 @@ const MAX_TILT: f64 = 1e8;
 impl Rounds {
     /// δ at `epsilon` ≥ 0, in the direction of the lattices.
     pub fn delta(&self, epsilon: f64) -> Result<f64> {
-        let epsilon = (epsilon - self.direction.sign() * self.loss_error()).max(0.0);
+        // Not clamped at 0: where the losses are uncertain by more than ε, the δ of a negative ε is what bounds.
+        let epsilon = epsilon - self.direction.sign() * self.loss_error();
         if self.is_single() {
             return self.read_delta(&self.composed(0.0, 0.0), epsilon);
         }
