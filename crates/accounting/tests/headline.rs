@@ -1,0 +1,150 @@
+//! The numbers this project stands for: upper bounds in the papers' settings, to the digits to which two independent evaluations agree.
+
+use shuffledp_accounting::bound::{Bound, Kind, Standing};
+use shuffledp_accounting::catalogue::{Options, Survey, Target, ask, method, survey};
+use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
+
+fn question(scheme: shuffledp_accounting::Result<Scheme>, mechanism: Mechanism, rounds: u64) -> Question {
+    let randomizer = RandomizerSpec::new(mechanism).expect("a valid randomizer");
+    Question::new(Round { scheme: scheme.expect("a valid scheme"), randomizer }, rounds).expect("a valid question")
+}
+
+fn epsilon(id: &str, question: &Question, delta: f64) -> Bound {
+    let method = method(id).expect("a registered method");
+    ask(method, question, Target::EpsilonAt { delta }, &Options::default()).expect("an answer")
+}
+
+fn everything(question: &Question, delta: f64) -> Survey {
+    survey(question, Target::EpsilonAt { delta }, &Options::default()).expect("a valid target")
+}
+
+/// A printed value: its last digit is uncertain.
+struct Printed(&'static str);
+
+impl Printed {
+    /// Never below, but for the last digit's uncertainty; at most the resolution of the lattices (1e-4) above.
+    fn holds(&self, value: f64, case: &str) {
+        let printed: f64 = self.0.parse().expect("a number");
+        let unit = 0.1_f64.powi(self.0.split('.').nth(1).map_or(0, str::len) as i32);
+        assert!(value >= printed - unit, "{case}: {value} is below {}", self.0);
+        assert!(value <= (printed * (1.0 + 1e-4)).max(printed + unit), "{case}: {value} is above {}", self.0);
+    }
+}
+
+/// ε0, k, n, T, δ; any ε0-LDP; q = 1/2.
+const COMPOSED: [(f64, u64, u64, u64, f64, Printed, Printed); 5] = [
+    (2.0, 1_000, 1_000_000, 100_000, 1e-8, Printed("0.19587"), Printed("0.14568")),
+    (1.0, 1_000, 1_000_000, 100_000, 1e-8, Printed("0.06885"), Printed("0.05644")),
+    (3.0, 1_000, 1_000_000, 100_000, 1e-8, Printed("0.39590"), Printed("0.28256")),
+    (1.5, 10_000, 60_000, 1_200, 1e-5, Printed("0.55024"), Printed("0.42087")),
+    (2.0, 2_000, 60_000, 6_000, 1e-5, Printed("0.88190"), Printed("0.64702")),
+];
+
+#[test]
+fn composed_settings() {
+    for (local_epsilon, sampled, clients, rounds, delta, any, half) in COMPOSED {
+        let scheme = || Scheme::subsampled(clients, sampled);
+        let case = format!("ε0 = {local_epsilon}, {sampled} of {clients}, T = {rounds}");
+        let asked = question(scheme(), Mechanism::Any { local_epsilon }, rounds);
+        let value = epsilon("any-ldp-pld", &asked, delta).value;
+        println!("{case}: {value}");
+        any.holds(value, &case);
+        let asked = question(scheme(), Mechanism::LdpSgd { local_epsilon }, rounds);
+        let value = epsilon("two-level-pld", &asked, delta).value;
+        println!("{case}: {value}");
+        half.holds(value, &case);
+    }
+}
+
+#[test]
+fn a_single_shuffle() {
+    for (local_epsilon, clients, delta, any, half) in [
+        (2.0, 10_000, 1e-6, Printed("0.15505"), Printed("0.11440")),
+        (1.0, 1_000_000, 1e-8, Printed("0.0061255"), Printed("0.0050116")),
+    ] {
+        let case = format!("ε0 = {local_epsilon}, {clients} clients, once");
+        let asked = question(Scheme::shuffle(clients), Mechanism::Any { local_epsilon }, 1);
+        let value = epsilon("any-ldp-pld", &asked, delta).value;
+        println!("{case}: {value}");
+        any.holds(value, &case);
+        let asked = question(Scheme::shuffle(clients), Mechanism::RInf { local_epsilon }, 1);
+        let value = epsilon("two-level-pld", &asked, delta).value;
+        println!("{case}: {value}");
+        half.holds(value, &case);
+    }
+}
+
+#[test]
+fn check_in() {
+    for (rounds, printed) in [(6_800, Printed("1.27")), (1_200, Printed("0.49"))] {
+        let asked = question(Scheme::check_in(60_000, 0.1, 0.0), Mechanism::LdpSgd { local_epsilon: 2.0 }, rounds);
+        let value = epsilon("two-level-pld", &asked, 1e-5).value;
+        println!("T = {rounds}: {value}");
+        printed.holds(value, &format!("check-in, T = {rounds}"));
+    }
+}
+
+#[test]
+fn the_baseline_with_numerical_amplification() {
+    let asked = question(Scheme::subsampled(1_000_000, 1_000), Mechanism::Any { local_epsilon: 2.0 }, 100_000);
+    let bound = epsilon("clones-numerical+subsampling+kov", &asked, 1e-8);
+    println!("{}", bound.value);
+    Printed("2.52").holds(bound.value, "baseline");
+    assert_eq!((bound.kind, bound.standing), (Kind::Upper, Standing::Rigorous));
+}
+
+/// The default answer is the tightest pair that the randomizer's name admits.
+#[test]
+fn every_randomizer_gets_its_own_pair() {
+    use Mechanism::*;
+    let local_epsilon = 2.0;
+    let ask_all = |mechanism| everything(&question(Scheme::subsampled(1_000_000, 1_000), mechanism, 100_000), 1e-8);
+    let best = |mechanism: Mechanism| {
+        let survey = ask_all(mechanism);
+        let best = survey.best_upper(Standing::Rigorous).expect("an upper bound").clone();
+        println!("{mechanism:?} {} {}", best.id, best.value);
+        (best.id, best.value)
+    };
+    for half in [
+        Rr { local_epsilon },
+        RInf { local_epsilon },
+        R1 { local_epsilon },
+        R2 { local_epsilon },
+        LdpSgd { local_epsilon },
+    ] {
+        let (id, value) = best(half);
+        assert!(!id.starts_with("any-ldp"), "{half:?}: {id}");
+        assert!(value <= 0.14568 * (1.0 + 1e-4), "{half:?}: {value}");
+    }
+    for any in [
+        Any { local_epsilon },
+        Laplace { local_epsilon },
+        DiscreteLaplace { local_epsilon },
+        PrivUnit { local_epsilon, dimension: 100 },
+    ] {
+        let survey = ask_all(any);
+        assert!(
+            survey
+                .not_applicable
+                .iter()
+                .any(|silent| silent.id == "two-level-pld" && silent.reason.contains("two values")),
+            "{any:?}"
+        );
+        let (id, value) = best(any);
+        assert_eq!(id, "any-ldp-pld", "{any:?}");
+        Printed("0.19587").holds(value, &format!("{any:?}"));
+    }
+    // m-RR: q = 1/m, so two values are the q = 1/2 family, and more values hide better.
+    let krr = |categories| best(Krr { local_epsilon, categories }).1;
+    let (two, three, ten) = (krr(2), krr(3), krr(10));
+    assert!(two <= 0.14568 * (1.0 + 1e-4) && three < 0.19587 && ten < 0.19587, "{two} {three} {ten}");
+    for none in [Gaussian { sigma: 5.0 }, Approximate { local_epsilon, local_delta: 1e-9 }] {
+        let survey = ask_all(none);
+        for id in ["any-ldp-rdp", "any-ldp-pld", "two-level-rdp", "two-level-pld"] {
+            assert!(
+                survey.not_applicable.iter().any(|silent| silent.id == id && !silent.reason.is_empty()),
+                "{none:?}: {id}"
+            );
+        }
+    }
+}
