@@ -12,6 +12,10 @@ const MAX_POINTS: f64 = 131_072.0;
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
 
+/// Losses up to this are placed by `v = (P−Q)/(P+Q)`, which is as accurate as the loss is small; larger ones by `Q/P`, since v is then
+/// next to 1 and its rounding, times e^loss, would be mass gained or lost.
+const NARROW: f64 = 0.5;
+
 /// Relative error of the outcomes' probabilities, see `docs/numerics.md`.
 const PROBABILITY_ERROR: f64 = 2e-12;
 
@@ -33,9 +37,9 @@ impl LossLattice {
             first,
             masses,
             infinity: rows.remainder.mass_upper(),
-            // The difference of v and τ, both below 1, is rounded to a share (e^ℓ − 1)/h of the mass.
-            relative_error: PROBABILITY_ERROR + 8.0 * U * (count + terms + greatest.exp_m1() / spacing),
-            loss_error: 16.0 * U * greatest.sinh(),
+            relative_error: PROBABILITY_ERROR + 16.0 * U * (count + terms),
+            // Up to NARROW a relative error of v, beyond it one of Q/P.
+            loss_error: 32.0 * U * greatest.min(1.0).sinh(),
             remainder: (direction == Direction::Up).then_some(rows.remainder),
         }
     }
@@ -58,12 +62,16 @@ fn greatest_loss(pair: &LinearPair, rows: &Rows) -> f64 {
 ///
 /// With `v = U/L` and `τ_i = tanh(ih/2)`, an outcome of loss in `[ih, (i+1)h]` gives its upper end the P-mass
 /// `(P − e^{ih}Q)/(1 − e^{−h}) = wL(v − τ_i)·(1+e^{ih})/(1 − e^{−h})` and its lower end `wL(τ_{i+1} − v)·(1+e^{(i+1)h})/(e^h − 1)`: no exponential
-/// per outcome, and no cancellation beyond that of v against τ. The outcome with D negated is its mirror image.
+/// per outcome, and no cancellation beyond that of v against τ. The outcome with D negated is its mirror image. From [`NARROW`] on, with
+/// `x = Q/P`, the upper end has the share `(e^{−ih} − x)/(e^{−ih} − e^{−(i+1)h})` of the P-mass, and the lower end the rest.
 fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Intervals, f64) {
     let u = pair.tilt_step();
     let count = (greatest / spacing) as usize + 2;
     let tau: Vec<f64> = (0..=count + 1).map(|i| (i as f64 * spacing / 2.0).tanh()).collect();
-    // Σ wL(v − τ_i), Σ wL(τ_{i+1} − v) and Σ wL(v − τ_i)(τ_{i+1} − v).
+    let edges: Vec<f64> = (0..=count + 1).map(|i| (-(i as f64) * spacing).exp()).collect();
+    let narrow = narrow_intervals(spacing).min(count + 1);
+    // Σ wL(v − τ_i), Σ wL(τ_{i+1} − v) and Σ wL(v − τ_i)(τ_{i+1} − v) up to `narrow`; from there on what the upper and the lower end get, and
+    // the spread.
     let mut sums = vec![[0.0_f64; 3]; count + 1];
     let mut walks = Walks::new(rows);
     let mut longest = 0;
@@ -83,6 +91,18 @@ fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Interva
             i = locate(&tau, i, stride, v);
             // D = 0 is its own mirror image.
             let mass = if walk == 0 { 0.5 * mass * weight } else { mass * weight };
+            if i >= narrow {
+                let downs = row.signals - ups;
+                let (p, q) = (level + u * walk as f64, row.floor + 2.0 * u * downs as f64);
+                i = refine(&edges, i, q / p).max(narrow);
+                let share = ((edges[i] - q / p) / (edges[i] - edges[i + 1])).clamp(0.0, 1.0);
+                let mass = mass / level * p;
+                let cell = &mut sums[i];
+                cell[0] += mass * share;
+                cell[1] += mass * (1.0 - share);
+                cell[2] += mass * share * (1.0 - share);
+                continue;
+            }
             let (above, below) = (v - tau[i], (tau[i + 1] - v).max(0.0));
             let cell = &mut sums[i];
             cell[0] += mass * above;
@@ -90,7 +110,7 @@ fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Interva
             cell[2] += mass * above * below;
         }
     }
-    (scaled(&sums, &tau, spacing), (rows.rows.len() + longest) as f64)
+    (scaled(&sums, &tau, &edges, narrow, spacing), (rows.rows.len() + longest) as f64)
 }
 
 /// The i with `τ_i ≤ v < τ_{i+1}`, near `stride` above the last one.
@@ -105,25 +125,48 @@ fn locate(tau: &[f64], last: usize, stride: usize, v: f64) -> usize {
     i
 }
 
+/// How many intervals have their lower end below [`NARROW`].
+fn narrow_intervals(spacing: f64) -> usize {
+    (NARROW / spacing).ceil() as usize
+}
+
+/// The i with `e^{−(i+1)h} < x ≤ e^{−ih}`, near `i`.
+fn refine(edges: &[f64], mut i: usize, x: f64) -> usize {
+    while i > 0 && x > edges[i] {
+        i -= 1;
+    }
+    while i + 2 < edges.len() && x <= edges[i + 1] {
+        i += 1;
+    }
+    i
+}
+
 /// Multiplies the sums by what is common to an interval, and mirrors them.
 ///
 /// The spread Σ p·t(1−t) of an interval is `Σ wL(v−τ_i)(τ_{i+1}−v)/(1±v)` times both factors; taking 1±v at its smallest only enlarges it.
-fn scaled(sums: &[[f64; 3]], tau: &[f64], h: f64) -> Intervals {
+fn scaled(sums: &[[f64; 3]], tau: &[f64], edges: &[f64], narrow: usize, h: f64) -> Intervals {
     let count = sums.len();
     let mut intervals = Intervals::new(-(count as i64), 2 * count);
     let (up, down) = (-(-h).exp_m1(), h.exp_m1());
     for (i, [above, below, spread]) in sums.iter().enumerate() {
+        let (at, mirrored) = (count + i, count - 1 - i);
+        if i >= narrow {
+            (intervals.high[at], intervals.low[at], intervals.spread[at]) = (*above, *below, *spread);
+            // The P-mass of the mirror image is the Q-mass.
+            intervals.low[mirrored] = above * edges[i + 1];
+            intervals.high[mirrored] = below * edges[i];
+            intervals.spread[mirrored] = spread * edges[i];
+            continue;
+        }
         let (bottom, top) = (i as f64 * h, (i + 1) as f64 * h);
         let (to_high, to_low) = ((1.0 + bottom.exp()) / up, (1.0 + top.exp()) / down);
-        let at = count + i;
         intervals.high[at] = above * to_high;
         intervals.low[at] = below * to_low;
         intervals.spread[at] = spread / (1.0 + tau[i]) * to_high * to_low;
         let (to_high, to_low) = ((1.0 + (-top).exp()) / up, (1.0 + (-bottom).exp()) / down);
-        let at = count - 1 - i;
-        intervals.high[at] = below * to_high;
-        intervals.low[at] = above * to_low;
-        intervals.spread[at] = spread / (1.0 - tau[i + 1]) * to_high * to_low;
+        intervals.high[mirrored] = below * to_high;
+        intervals.low[mirrored] = above * to_low;
+        intervals.spread[mirrored] = spread / (1.0 - tau[i + 1]) * to_high * to_low;
     }
     intervals
 }
