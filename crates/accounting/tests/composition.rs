@@ -202,3 +202,13 @@ fn lower_lattices_create_no_mass() {
         assert!(down.delta(epsilon).unwrap() <= up.delta(epsilon).unwrap(), "ε = {epsilon}");
     }
 }
+
+/// Rare large losses: a window of a Gaussian's width cut off so much of every block that the upper bound was infinite.
+#[test]
+fn rare_large_losses_have_a_finite_bound() {
+    let alone = Scheme::check_in(1, 0.096, 0.0).unwrap();
+    let parts = [(upper::two_level(&alone, 0.0075, 0.011).unwrap(), 902_189)];
+    let (down, up) = (rounds(Direction::Down, &parts, 128.0), rounds(Direction::Up, &parts, 128.0));
+    let (lower, upper) = (down.epsilon(1.79e-7).unwrap(), up.epsilon(1.79e-7).unwrap());
+    assert!(lower <= upper && upper < 1.05 * lower, "{lower} to {upper}");
+}

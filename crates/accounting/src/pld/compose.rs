@@ -29,6 +29,9 @@ const MAX_LENGTH: usize = 1 << 20;
 /// Tails outside of a window are bounded more carefully if the first attempt does not show them below `e^` this.
 const NEGLIGIBLE_TAIL: f64 = -35.0;
 
+/// Windows that miss too much are widened up to this factor.
+const MAX_STRETCH: f64 = 16.0;
+
 /// Supports up to this many points are not cut.
 const ALWAYS_COMPLETE: f64 = 16_384.0;
 
@@ -71,6 +74,7 @@ fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> 
     }
     let finest = staged.iter().map(|(t, _)| t.spacing).fold(f64::INFINITY, f64::min);
     let mut spacing = spacing.max(finest);
+    let mut stretch = 1.0;
     loop {
         for (tilted, _) in &mut staged {
             let ratio = (spacing / tilted.spacing).round() as i64;
@@ -78,11 +82,18 @@ fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> 
                 *tilted = tilted.coarsened(ratio, direction);
             }
         }
-        let window = Window::new(&staged, spacing, deviations);
-        if window.length <= MAX_LENGTH {
-            return convolve(&staged, spacing, &window, direction);
+        let window = Window::new(&staged, spacing, stretch * deviations);
+        if window.length > MAX_LENGTH {
+            spacing *= 2.0;
+            continue;
         }
-        spacing *= 2.0;
+        let tails = if window.complete { None } else { Some(outside(&staged, spacing, &window)) };
+        // Rare large losses have heavier tails than a Gaussian of their variance. What a window cuts off is charged, so a wider one costs time only.
+        let enough = tails.is_none_or(|(below, above)| below.max(above) <= -0.375 * deviations * deviations);
+        if enough || stretch >= MAX_STRETCH {
+            return convolve(&staged, spacing, &window, tails, direction);
+        }
+        stretch *= 2.0;
     }
 }
 
@@ -125,7 +136,15 @@ impl Window {
 
 /// The convolution of all parts on the window. What lies above it is charged to infinity; what lies below it reappears inside (the
 /// cycle), which can only add to an upper bound and is subtracted from a lower one.
-fn convolve(parts: &[(Tilted, u64)], spacing: f64, window: &Window, direction: Direction) -> Tilted {
+///
+/// `tails` are the logarithms of what lies below and above, if anything does.
+fn convolve(
+    parts: &[(Tilted, u64)],
+    spacing: f64,
+    window: &Window,
+    tails: Option<(f64, f64)>,
+    direction: Direction,
+) -> Tilted {
     let factors: Vec<Factor<'_>> = parts
         .iter()
         .map(|(tilted, power)| {
@@ -139,8 +158,7 @@ fn convolve(parts: &[(Tilted, u64)], spacing: f64, window: &Window, direction: D
     let ln_scale: f64 = parts.iter().map(|(t, count)| t.ln_scale * *count as f64).sum();
     let mut infinity: f64 = parts.iter().map(|(t, count)| t.infinity * *count as f64).sum();
     let mut shift = error;
-    if !window.complete {
-        let (below, above) = outside(parts, spacing, window);
+    if let Some((below, above)) = tails {
         let top = (window.first + window.length as i64) as f64 * spacing;
         match direction {
             Direction::Up => infinity += (above + ln_scale - theta * top).exp() * (1.0 + 1e-9),
