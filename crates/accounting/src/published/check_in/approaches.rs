@@ -24,8 +24,8 @@ pub struct Approach1;
 pub struct Approach2;
 
 const NOTE: &str = "converts (ε, δ)-DP into Rényi DP by a lemma that is true in the other direction (it yields the smallest \
-                    divergence that (ε, δ) allows), and includes the victim with probability γ instead of k/n; lies far \
-                    below the truth. The paper does not print its δ per shuffle: n^(−3/2), its δ0, is used";
+                    divergence that (ε, δ) allows), and includes the victim with probability γ instead of k/n: not a bound, \
+                    at small orders far below what binary randomized response loses, at large ones often above. The paper does not print its δ per shuffle: n^(−3/2), its δ0, is used";
 
 impl Method for Approach1 {
     fn about(&self) -> About {

@@ -21,7 +21,7 @@ impl Method for Theorem3 {
             standing: Standing::Flawed,
             citation: "Enhanced amplification bounds (arXiv 2401.04306), Theorem 3, with blocks for clients and epochs for rounds",
             note: "the noise Lap(2C/(m·ε0)) hides one record of a block, but shuffling blocks needs any two blocks to be \
-                   ε0-close, and they differ in n/m records; without a gain from shuffling each epoch is ε0-DP and no more",
+                   ε0-close, and they differ in n/m records (δ at ε = 0.5 of one epoch at ε0 = 1, 300 blocks of 200: 0.001 claimed, 0.22 true); without a gain from shuffling each epoch is ε0-DP and no more",
         }
     }
 
