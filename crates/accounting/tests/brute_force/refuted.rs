@@ -51,6 +51,10 @@ fn catches_the_variation_ratio_formula() {
     let exact = truth.hockey_stick(epsilon);
     assert!((exact - 3.257_348_950_127_28e-3).abs() < 1e-15, "{exact:e}");
     assert!(exceeds(exact, claimed, epsilon));
+    // As printed in the page.
+    let page = include_str!("../../../../docs/errors-in-the-literature.md");
+    let row = page.lines().find(|line| line.starts_with("| `variation-ratio` |")).expect("a row");
+    assert!(row.contains(&format!("| {claimed:.3e} | {exact:.3e} |")), "{row}");
 
     // The rigorous rows are above both.
     for randomizer in [channel.randomizer, Randomizer::any(1.0)] {
