@@ -51,9 +51,17 @@ const SIZE_BLOCK: f64 = 2e-4;
 /// Logarithm of the mass that windows drop.
 const LN_CUT: f64 = -69.0;
 
+/// Of more clients than this the outcomes that matter, about `24·√n`, are too many to hold.
+const MAX_CLIENTS: u64 = 100_000_000_000;
+
 impl BinaryPair {
-    /// The pair of a bit with these probabilities, `0 < p0 < p1 < 1`.
+    /// The pair of a bit with these probabilities, `0 < p0 < p1 < 1`; of at most 10¹¹ clients.
     pub fn new(scheme: &Scheme, p0: f64, p1: f64) -> Result<Self> {
+        if scheme.clients() > MAX_CLIENTS {
+            return Err(AccountingError::not_applicable(format!(
+                "the counts of more than {MAX_CLIENTS} clients are too many to be summed"
+            )));
+        }
         let sizes = match scheme.participation() {
             Participation::CheckIn { rate, drop_out } => blocks_of_sizes(scheme.clients(), rate * (1.0 - drop_out)),
             _ => vec![(1.0, scheme.fixed_size().unwrap_or(scheme.clients()))],
