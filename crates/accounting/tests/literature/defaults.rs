@@ -83,7 +83,7 @@ impl Dice {
 fn no_unproven_bound_is_the_default_answer() {
     let mut dice = Dice(4);
     let (mut unproven_was_smaller, mut undercut) = (0, Vec::new());
-    for _ in 0..150 {
+    for _ in 0..60 {
         let question = dice.question();
         let target = match dice.below(2) {
             0 => Target::EpsilonAt { delta: dice.between(1e-9, 1e-3) },
@@ -102,6 +102,6 @@ fn no_unproven_bound_is_the_default_answer() {
         unproven_was_smaller += usize::from(survey.best_upper(Standing::Flawed).is_some_and(|b| b.value < upper.value));
     }
     // Had it been a question of size alone, they would have been chosen often; and some claim less than what is surely lost.
-    assert!(unproven_was_smaller > 20, "{unproven_was_smaller}");
+    assert!(unproven_was_smaller > 10, "{unproven_was_smaller}");
     assert!(undercut.iter().any(|id| id.starts_with("check-in")), "{undercut:?}");
 }
