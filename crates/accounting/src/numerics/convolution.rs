@@ -90,7 +90,7 @@ pub fn product_of_powers(factors: &[Factor<'_>], length: usize) -> (Vec<f64>, f6
 
     // The transform wants exactly real ends.
     product[0].im = 0.0;
-    if length % 2 == 0 {
+    if length.is_multiple_of(2) {
         product[length / 2].im = 0.0;
     }
     let mut output = inverse.make_output_vec();

@@ -59,7 +59,7 @@ impl Binomial {
         let odds = self.p / self.q;
         let mut mass = 0.0;
         for x in low..=high {
-            if (x - low) % ANCHOR_EVERY == 0 || mass < f64::MIN_POSITIVE {
+            if (x - low).is_multiple_of(ANCHOR_EVERY) || mass < f64::MIN_POSITIVE {
                 mass = binomial::pmf_with_complement(x, self.trials, self.p, self.q);
             } else {
                 mass *= (self.trials - x + 1) as f64 / x as f64 * odds;
