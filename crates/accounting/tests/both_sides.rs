@@ -2,6 +2,8 @@
 //!
 //! `make both-sides` runs ten thousand questions; the default is a share of them. Both are seeded, so a failure repeats.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use rayon::prelude::*;
 use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::catalogue::{Options, Target, survey};

@@ -1,5 +1,7 @@
 //! Composed rounds against two oracles that know no lattice: all products of outcomes, and contour integrals.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use serde_json::Value;
 use shuffledp_accounting::pair::{Direction, LinearPair, upper};
 use shuffledp_accounting::pld::{LossLattice, Rounds};
