@@ -1,7 +1,7 @@
 //! Every bound we know, asked one question: what applies, what it says, and why the rest does not.
 
 use crate::bound::{About, Answer, Bound, Kind, Standing};
-use crate::error::{AccountingError, Result, require_delta, require_epsilon};
+use crate::error::{AccountingError, Result, require_delta, require_epsilon, require_order};
 use crate::scheme::Question;
 use crate::{dominating, gaussian, lower, published};
 
@@ -18,6 +18,32 @@ pub enum Target {
         /// ε, at least 0.
         epsilon: f64,
     },
+    /// The Rényi divergence of all rounds at this order.
+    RenyiAt {
+        /// The order, above 1.
+        order: f64,
+    },
+}
+
+impl Target {
+    /// Checks the given number; every question to a method does so too.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::EpsilonAt { delta } => require_delta(delta)?,
+            Self::DeltaAt { epsilon } => require_epsilon(epsilon)?,
+            Self::RenyiAt { order } => require_order(order)?,
+        };
+        Ok(())
+    }
+}
+
+/// Who says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A formula of the literature, as printed.
+    Published,
+    /// Computed here.
+    Ours,
 }
 
 /// How far methods may go.
@@ -38,6 +64,11 @@ impl Default for Options {
 pub trait Method: Sync {
     /// What is known of it beforehand.
     fn about(&self) -> About;
+
+    /// The same for its Rényi divergences, where they are worth something else than its ε and δ.
+    fn about_renyi(&self) -> About {
+        self.about()
+    }
 
     /// Prepares the analysis of one question, or says why it has nothing to say
     /// ([`AccountingError::NotApplicable`]).
@@ -66,6 +97,20 @@ pub fn methods() -> impl Iterator<Item = &'static dyn Method> {
 /// The method called `id`.
 pub fn method(id: &str) -> Option<&'static dyn Method> {
     methods().find(|method| method.about().id == id)
+}
+
+/// What is known of a method's answers to such a target.
+pub fn about(method: &dyn Method, target: Target) -> About {
+    match target {
+        Target::EpsilonAt { .. } | Target::DeltaAt { .. } => method.about(),
+        Target::RenyiAt { .. } => method.about_renyi(),
+    }
+}
+
+/// Whether the method called `id` is a formula of the literature.
+pub fn origin(id: &str) -> Origin {
+    let published = published::METHODS.iter().any(|method| method.about().id == id);
+    if published { Origin::Published } else { Origin::Ours }
 }
 
 /// A method that did not answer.
@@ -109,7 +154,7 @@ impl Survey {
 /// The only errors are those of the target; a method that fails is listed in
 /// [`not_applicable`](Survey::not_applicable) with its reason.
 pub fn survey(question: &Question, target: Target, options: &Options) -> Result<Survey> {
-    check(target)?;
+    target.check()?;
     let mut survey = Survey { bounds: Vec::new(), not_applicable: Vec::new() };
     for method in methods() {
         match ask(method, question, target, options) {
@@ -122,23 +167,85 @@ pub fn survey(question: &Question, target: Target, options: &Options) -> Result<
 
 /// Asks one method.
 pub fn ask(method: &dyn Method, question: &Question, target: Target, options: &Options) -> Result<Bound> {
-    check(target)?;
+    target.check()?;
     let analysis = method.analyse(question, options)?;
+    let about = about(method, target);
     let answer = match target {
         Target::EpsilonAt { delta } => analysis.epsilon(delta)?,
         Target::DeltaAt { epsilon } => analysis.delta(epsilon)?,
+        Target::RenyiAt { order } => renyi_of_rounds(&*analysis, order, about.kind, question.rounds())?,
     };
     // NaN fails this comparison: it becomes an error here and cannot be printed as a bound.
     if answer.value >= 0.0 {
-        Ok(Bound::new(method.about(), answer))
+        Ok(Bound::new(about, answer))
     } else {
         Err(AccountingError::numerical(format!("the formula evaluates to {}", answer.value)))
     }
 }
 
-fn check(target: Target) -> Result<f64> {
-    match target {
-        Target::EpsilonAt { delta } => require_delta(delta),
-        Target::DeltaAt { epsilon } => require_epsilon(epsilon),
+/// `T·ε(λ)`: adaptive composition adds Rényi divergences (Mironov 2017, Proposition 1), and those of independent rounds on
+/// one pair of datasets add up exactly. **Direction: that of `kind`.**
+fn renyi_of_rounds(analysis: &dyn Analysis, order: f64, kind: Kind, rounds: u64) -> Result<Answer> {
+    let single = analysis
+        .renyi(order)
+        .ok_or_else(|| AccountingError::not_applicable("the bound is on ε and δ, and not on Rényi divergences"))??;
+    let all = single * rounds as f64;
+    let value = match (kind, rounds) {
+        (_, 1) => single,
+        (Kind::Upper, _) => all.next_up(),
+        (Kind::Lower, _) => all.next_down().max(0.0),
+    };
+    Ok(Answer::plain(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::{RandomizerSpec, Round, Scheme};
+
+    fn question(rounds: u64) -> Question {
+        let round = Round { scheme: Scheme::shuffle(10_000).unwrap(), randomizer: RandomizerSpec::any(2.0).unwrap() };
+        Question::new(round, rounds).unwrap()
+    }
+
+    fn analysis_of(id: &str) -> Box<dyn Analysis> {
+        method(id).unwrap().analyse(&question(14), &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn renyi_divergences_add_up_in_the_direction_of_the_bound() {
+        let target = Target::RenyiAt { order: 4.0 };
+        let ask = |id: &str, rounds| {
+            ask(method(id).unwrap(), &question(rounds), target, &Options::default())
+                .map(|bound| (bound.kind, bound.value))
+        };
+        for id in ["ccs21-upper", "any-ldp-rdp", "girgis-theorem-2"] {
+            // Not from one round: that is computed on a finer lattice.
+            let (_, some) = ask(id, 2).unwrap();
+            let (kind, all) = ask(id, 14).unwrap();
+            // Each product is rounded once and then moved by one ulp: 4 ulps hold all of it.
+            assert!((all / some / 7.0 - 1.0).abs() <= 4.0 * f64::EPSILON, "{id}: {all} {some}");
+            let exact = analysis_of(id).renyi(4.0).unwrap().unwrap() * 14.0;
+            assert!(if kind == Kind::Upper { all >= exact } else { all <= exact }, "{id}");
+        }
+        assert!(matches!(ask("local-composition", 1), Err(AccountingError::NotApplicable { .. })));
+    }
+
+    /// Exact as a Rényi divergence, not a lower bound as ε.
+    #[test]
+    fn girgis_theorem_2_is_worth_more_as_a_renyi_divergence() {
+        let standing = |target| {
+            let survey = survey(&question(1), target, &Options::default()).unwrap();
+            survey.bounds.iter().find(|bound| bound.id == "girgis-theorem-2").unwrap().standing
+        };
+        assert_eq!(standing(Target::EpsilonAt { delta: 1e-6 }), Standing::Flawed);
+        assert_eq!(standing(Target::RenyiAt { order: 4.0 }), Standing::Rigorous);
+    }
+
+    #[test]
+    fn orders_are_checked() {
+        for order in [1.0, 0.5, -2.0, f64::NAN, f64::INFINITY] {
+            assert!(survey(&question(1), Target::RenyiAt { order }, &Options::default()).is_err(), "{order}");
+        }
     }
 }

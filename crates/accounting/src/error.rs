@@ -76,3 +76,8 @@ pub fn require_delta(delta: f64) -> Result<f64> {
 pub fn require_epsilon(epsilon: f64) -> Result<f64> {
     require(epsilon >= 0.0 && epsilon.is_finite(), "epsilon", "a finite number of at least 0", epsilon)
 }
+
+/// Checks a Rényi order: finite and above 1.
+pub fn require_order(order: f64) -> Result<f64> {
+    require(order > 1.0 && order.is_finite(), "order", "a finite number above 1", order)
+}

@@ -25,6 +25,14 @@ impl Method for Theorem2 {
         }
     }
 
+    fn about_renyi(&self) -> About {
+        About {
+            standing: Standing::Rigorous,
+            note: "exact for binary randomized response, the others at one bit, so nothing that covers it can be below",
+            ..self.about()
+        }
+    }
+
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
         let local_epsilon = asked::pure_epsilon(question)?;
         let (sampled, clients) = asked::fixed_size(question)?;
