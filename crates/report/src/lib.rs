@@ -19,5 +19,5 @@ mod wrap;
 
 pub use error::ReportError;
 pub use page::{KeyFigure, Page, Section};
-pub use plot::{Axis, Plot, Scale, Series, Style};
+pub use plot::{Axis, Format, Plot, Scale, Series, Style};
 pub use table::{Align, Column, Table};

@@ -246,15 +246,23 @@ proptest! {
         words in any::<String>(),
         log in any::<(bool, bool)>(),
         size in (160u32..2000, 160u32..2000),
+        shown in prop_oneof![Just((f64::NEG_INFINITY, f64::INFINITY)), any::<(f64, f64)>()],
     ) {
         let scale = |log| axis(if log { Scale::Log } else { Scale::Linear });
-        let mut plot = Plot::new(words.clone(), scale(log.0), scale(log.1)).size(size.0, size.1);
+        let mut plot = Plot::new(words.clone(), scale(log.0), scale(log.1)).size(size.0, size.1).shown(shown.0, shown.1);
         plot.subtitle = words.repeat(20);
         plot.caption = words.repeat(50);
         plot.series = points
             .into_iter()
             .enumerate()
-            .map(|(i, points)| Series { label: words.repeat(i % 4), points, style: [Style::Solid, Style::Dotted][i % 2], emphasis: i % 3 == 0 })
+            .map(|(i, points): (usize, Vec<(f64, f64)>)| Series {
+                label: words.repeat(i % 4),
+                breaks: points.iter().map(|point| point.1).take(i).collect(),
+                points,
+                style: [Style::Solid, Style::Dotted][i % 2],
+                emphasis: i % 3 == 0,
+                open_markers: i % 2 == 0,
+            })
             .collect();
         if plot.series.iter().all(|series| series.points.is_empty()) {
             prop_assert!(plot.to_svg().is_err());

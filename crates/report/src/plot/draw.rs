@@ -2,10 +2,11 @@
 
 use super::font::{self, Weight};
 use super::layout::{CAPTION, EXPONENT, Frame, HEADING, LEADING, Layout, SUBTITLE, TICK, TICK_GAP, TICK_LENGTH, TITLE};
+use super::marker::{self, Look};
 use super::palette::{self, Colour, FAINT_INK, GRID, INK, MINOR_GRID, PAPER};
 use super::surface::{Anchor, Surface, Text};
 use super::ticks::{Label, Ticks};
-use super::{Axis, Plot, Series, dash, marker};
+use super::{Axis, Plot, Series, dash};
 use crate::ReportError;
 
 /// Radius of a marker.
@@ -156,13 +157,14 @@ fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(),
     }
     let mut taken: Vec<(f64, f64)> = Vec::new();
     for (&index, company) in order.iter().zip(&company) {
-        for at in marked_points(&pixels[index], index, company) {
+        for at in marked_points(&plot.series[index], &pixels[index], index, company, layout.frame) {
             // A marker on top of another is smaller and without rim, so that both are seen.
             let near = |other: &&(f64, f64)| (other.0 - at.0).hypot(other.1 - at.1) < 2.0 * layout.unit;
             let below = taken.iter().filter(near).count();
             let grown = if plot.series[index].emphasis { 1.25 } else { 1.0 };
             let radius = MARKER * grown * layout.unit * 0.6f64.powi(below.min(3) as i32);
-            marker::draw(surface, index, at, radius, palette::curve(index), below == 0)?;
+            let (colour, open) = (palette::curve(index), plot.series[index].open_markers);
+            marker::draw(surface, index, at, Look { radius, colour, open, rim: below == 0 })?;
             taken.push(at);
         }
     }
@@ -196,21 +198,32 @@ impl Company {
 
 /// The points of a curve that carry a marker: all of a few; of many, some at even distances, which differ from curve to curve
 /// so that markers seldom meet; and points with a gap on both sides, which have nothing else to be seen by.
-fn marked_points(stretches: &[Vec<(f64, f64)>], index: usize, company: &Company) -> Vec<(f64, f64)> {
+fn marked_points(
+    series: &Series,
+    stretches: &[Vec<(f64, f64)>],
+    index: usize,
+    company: &Company,
+    frame: Frame,
+) -> Vec<(f64, f64)> {
     let pixels: Vec<(f64, f64)> = stretches.iter().flatten().copied().collect();
     let together = company.below + company.above + 1;
-    if pixels.len() <= FEW_POINTS {
+    if series.points.len() <= FEW_POINTS || pixels.len() <= 2 {
         // Curves that coincide take turns, if there are points enough.
         let turns = if pixels.len() >= 2 * together { together } else { 1 };
         return pixels.into_iter().skip(company.below % turns).step_by(turns).collect();
     }
     let mut marked: Vec<(f64, f64)> =
         stretches.iter().filter(|stretch| stretch.len() == 1).map(|stretch| stretch[0]).collect();
-    let (first, last) = (pixels[0].0, pixels[pixels.len() - 1].0);
     // Multiples of the golden ratio never bunch up.
     let phase = (0.5 + 0.618_034 * index as f64).fract();
-    for k in 0..MARKERS {
-        let target = first + (last - first) * (k as f64 + phase) / MARKERS as f64;
+    let step = (frame.right - frame.left) / MARKERS as f64;
+    let (first, last) = (pixels[0].0, pixels[pixels.len() - 1].0);
+    let targets = (0..MARKERS).map(|k| frame.left + (k as f64 + phase) * step);
+    let mut targets: Vec<f64> = targets.filter(|target| (first..=last).contains(target)).collect();
+    if targets.is_empty() {
+        targets.push((first + last) / 2.0);
+    }
+    for target in targets {
         let nearest = pixels.iter().min_by(|a, b| (a.0 - target).abs().total_cmp(&(b.0 - target).abs()));
         if let Some(&point) = nearest.filter(|point| !marked.contains(point)) {
             marked.push(point);

@@ -69,10 +69,13 @@ impl Layout {
             Range::around(plot.x.scale, points().map(|point| point.0)),
             Range::around(plot.y.scale, points().map(|point| point.1)),
         );
-        let (Some(x), Some(y)) = ranges else {
+        let (Some(x), Some(mut y)) = ranges else {
             let (title, series) = (plot.title.clone(), plot.series.len());
             return Err(ReportError::NothingToDraw { title, series, left_out: Omitted::of(plot).total() });
         };
+
+        // A curve that was cut ends at the frame.
+        y.end_at(plot.shown);
 
         let (width, height) = (f64::from(width), f64::from(height));
         let unit = (width / 1200.0).min(height / 800.0);

@@ -1,8 +1,9 @@
 //! The names of the curves, outside the frame so that they cover nothing.
 
 use super::font::{self, Weight};
+use super::marker::{self, Look};
 use super::surface::{Anchor, Surface, Text};
-use super::{Plot, Series, dash, draw, marker, palette};
+use super::{Plot, Series, dash, draw, palette};
 use crate::ReportError;
 
 /// Length of the piece of curve before a name.
@@ -74,7 +75,8 @@ impl Legend {
             for piece in dash::dashes(&[(x, y), (end, y)], pattern, unit) {
                 surface.stroke(&piece, draw::stroke_width(series) * unit, colour)?;
             }
-            marker::draw(surface, index, ((x + end) / 2.0, y), draw::MARKER * unit, colour, true)?;
+            let look = Look { radius: draw::MARKER * unit, colour, open: series.open_markers, rim: true };
+            marker::draw(surface, index, ((x + end) / 2.0, y), look)?;
             let room = column - (KEY + GAP + if self.beside { 0.0 } else { COLUMN_GAP }) * unit;
             let name = shortened(&series.label, room.max(0.0) + 1.0, self.font, weight(series));
             surface.text(&Text {

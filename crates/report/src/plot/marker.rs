@@ -4,7 +4,8 @@ use super::palette::{Colour, PAPER};
 use super::surface::Surface;
 use crate::ReportError;
 
-/// Corners of the shapes, in radii from the centre. A thirteenth curve starts again at the first, in another colour.
+/// Corners of the shapes, in radii from the centre. A seventh curve starts again at the first, in another colour: 6 shapes and 8
+/// colours tell 24 curves apart.
 const SHAPES: [&[(f64, f64)]; 6] = [
     CIRCLE,
     &[(-0.87, -0.87), (0.87, -0.87), (0.87, 0.87), (-0.87, 0.87)],
@@ -29,23 +30,30 @@ const SHAPES: [&[(f64, f64)]; 6] = [
 
 const CIRCLE: &[(f64, f64)] = &[];
 
-/// Draws the marker of the curve at this position in the legend: the first six are full, the next six open.
-/// A `rim` of paper keeps it apart from the curves it stands on.
+/// How a marker is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    pub(super) radius: f64,
+    pub(super) colour: Colour,
+    /// With a hole.
+    pub(super) open: bool,
+    /// A rim of paper keeps it apart from the curves it stands on.
+    pub(super) rim: bool,
+}
+
+/// Draws the marker of the curve at this position in the legend.
 pub(super) fn draw(
     surface: &mut dyn Surface,
     index: usize,
     centre: (f64, f64),
-    radius: f64,
-    colour: Colour,
-    rim: bool,
+    Look { radius, colour, open, rim }: Look,
 ) -> Result<(), ReportError> {
     let shape = SHAPES[index % SHAPES.len()];
-    let open = (index / SHAPES.len()) % 2 == 1;
     if rim {
         fill(surface, shape, centre, radius * 1.3, PAPER)?;
     }
     fill(surface, shape, centre, radius, colour)?;
-    if open { fill(surface, shape, centre, radius * 0.5, PAPER) } else { Ok(()) }
+    if open { fill(surface, shape, centre, radius * 0.55, PAPER) } else { Ok(()) }
 }
 
 fn fill(

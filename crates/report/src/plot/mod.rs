@@ -27,6 +27,32 @@ pub const MIN_SIDE: u32 = 160;
 /// The largest side of a picture, in pixels.
 pub const MAX_SIDE: u32 = 8000;
 
+/// What a plot is saved as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A picture that scales.
+    Svg,
+    /// A picture in pixels.
+    Png,
+    /// The numbers.
+    Csv,
+}
+
+impl Format {
+    /// The format that a file's name ends in: `.svg`, `.png` or `.csv`.
+    ///
+    /// # Errors
+    /// [`ReportError::UnknownExtension`].
+    pub fn of(path: &Path) -> Result<Self, ReportError> {
+        match crate::save::extension(path).as_str() {
+            "svg" => Ok(Self::Svg),
+            "png" => Ok(Self::Png),
+            "csv" => Ok(Self::Csv),
+            _ => Err(ReportError::UnknownExtension { path: path.into(), known: ".svg, .png or .csv" }),
+        }
+    }
+}
+
 /// How values are spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -95,10 +121,14 @@ pub struct Series {
     /// Its points in any order; they are joined by increasing x. A point that cannot be drawn (infinite, not a number, not
     /// positive on a logarithmic axis) is a gap in the curve.
     pub points: Vec<(f64, f64)>,
+    /// Where the curve has no value: points on either side of such an x are not joined.
+    pub breaks: Vec<f64>,
     /// How it is stroked.
     pub style: Style,
     /// Whether it is the one to look at: thicker, its name in bold.
     pub emphasis: bool,
+    /// Whether its markers are open, to tell two families of curves apart.
+    pub open_markers: bool,
 }
 
 impl Series {
@@ -110,6 +140,18 @@ impl Series {
     /// The same curve in another style.
     pub fn style(mut self, style: Style) -> Self {
         self.style = style;
+        self
+    }
+
+    /// The same curve, interrupted at these x.
+    pub fn broken_at(mut self, breaks: impl IntoIterator<Item = f64>) -> Self {
+        self.breaks = breaks.into_iter().collect();
+        self
+    }
+
+    /// The same curve with open markers.
+    pub fn open_markers(mut self) -> Self {
+        self.open_markers = true;
         self
     }
 
@@ -144,6 +186,8 @@ pub struct Plot {
     pub y: Axis,
     /// The curves, in the order of the legend.
     pub series: Vec<Series>,
+    /// The smallest and the largest y that is shown: curves are cut where they leave this stretch. CSV holds everything.
+    pub shown: (f64, f64),
     /// Remarks below the picture; [`Plot::notes`] follow them.
     pub caption: String,
     /// Width and height in pixels; 1200 × 800 unless told. Text and lines grow with it.
@@ -153,8 +197,8 @@ pub struct Plot {
 impl Plot {
     /// A plot without curves.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
-        let (subtitle, caption) = (String::new(), String::new());
-        Self { title: title.into(), subtitle, x, y, series: Vec::new(), caption, size: (1200, 800) }
+        let (subtitle, caption, shown) = (String::new(), String::new(), (f64::NEG_INFINITY, f64::INFINITY));
+        Self { title: title.into(), subtitle, x, y, series: Vec::new(), shown, caption, size: (1200, 800) }
     }
 
     /// The same plot with a subtitle.
@@ -166,6 +210,12 @@ impl Plot {
     /// The same plot with one more curve.
     pub fn series(mut self, series: Series) -> Self {
         self.series.push(series);
+        self
+    }
+
+    /// The same plot, curves cut where they leave this stretch of y.
+    pub fn shown(mut self, least: f64, most: f64) -> Self {
+        self.shown = (least, most);
         self
     }
 
@@ -208,17 +258,24 @@ impl Plot {
         csv::render(self)
     }
 
+    /// The plot as the contents of a file.
+    ///
+    /// # Errors
+    /// As [`Plot::to_svg`].
+    pub fn to_bytes(&self, format: Format) -> Result<Vec<u8>, ReportError> {
+        match format {
+            Format::Svg => self.to_svg().map(String::into_bytes),
+            Format::Png => self.to_png(),
+            Format::Csv => Ok(self.to_csv().into_bytes()),
+        }
+    }
+
     /// Writes the plot in the format its name ends in: `.svg`, `.png` or `.csv`.
     ///
     /// # Errors
     /// [`ReportError::UnknownExtension`], [`ReportError::Write`], and those of [`Plot::to_svg`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
         let path = path.as_ref();
-        match crate::save::extension(path).as_str() {
-            "svg" => crate::save::write(path, self.to_svg()?.as_bytes()),
-            "png" => crate::save::write(path, &self.to_png()?),
-            "csv" => crate::save::write(path, self.to_csv().as_bytes()),
-            _ => Err(ReportError::UnknownExtension { path: path.into(), known: ".svg, .png or .csv" }),
-        }
+        crate::save::write(path, &self.to_bytes(Format::of(path)?)?)
     }
 }

@@ -1,6 +1,6 @@
 //! The colours: those of Okabe and Ito, which people with any colour vision can tell apart.
 //!
-//! M. Okabe, K. Ito: *Color Universal Design* (2008). Their yellow is left out: on white it has no contrast.
+//! M. Okabe, K. Ito: *Color Universal Design* (2008). Their yellow is left out: on white it has no contrast. A grey takes its place.
 
 /// Red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) const MINOR_GRID: Colour = Colour(239, 239, 242);
 pub(crate) const BLACK: Colour = Colour(0, 0, 0);
 pub(crate) const BLUE: Colour = Colour(0, 114, 178);
 
-const CURVES: [Colour; 7] = [
+const CURVES: [Colour; 8] = [
     BLUE,
     Colour(213, 94, 0),    // vermillion
     Colour(0, 158, 115),   // bluish green
@@ -35,6 +35,7 @@ const CURVES: [Colour; 7] = [
     Colour(230, 159, 0),   // orange
     Colour(86, 180, 233),  // sky blue
     BLACK,
+    Colour(128, 128, 128),
 ];
 
 /// The colour of the curve at this position in the legend.

@@ -80,6 +80,15 @@ impl Range {
         }
     }
 
+    /// The same range without what lies outside these values, if anything is left of it.
+    pub(super) fn end_at(&mut self, (least, most): (f64, f64)) {
+        let measure = |value: f64| if self.scale == Scale::Log { value.max(0.0).log10() } else { value };
+        let (low, high) = (self.low.max(measure(least)), self.high.min(measure(most)));
+        if low < high {
+            (self.low, self.high) = (low, high);
+        }
+    }
+
     /// Where a value stands, from 0 at the low end to 1 at the high end.
     pub(super) fn place(&self, value: f64) -> f64 {
         match self.scale {
