@@ -8,12 +8,17 @@ mod commands;
 mod failure;
 mod outcome;
 mod output;
+mod sweep;
 
 use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match commands::Program::try_parse_from(args::join_negative_values(std::env::args_os())) {
+    let args = match args::give_first_value(args::join_negative_values(std::env::args_os())) {
+        Ok(args) => args,
+        Err(failure) => return failure.report(),
+    };
+    match commands::Program::try_parse_from(args) {
         Ok(program) => match program.run() {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => failure.report(),

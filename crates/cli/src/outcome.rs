@@ -1,16 +1,21 @@
 //! A question, what every method said to it, and which of them answers.
 
+use crate::args::Flag;
 use crate::failure::Failure;
 use anyhow::anyhow;
 use shuffledp_accounting::bound::{Bound, Kind, Standing};
 use shuffledp_accounting::catalogue::{self, Options, Survey, Target};
 use shuffledp_accounting::scheme::Question;
 
-/// Which of ε and δ was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Quantity {
+    /// ε at a given δ (--delta)
     Epsilon,
+    /// δ at a given ε (--epsilon)
     Delta,
+    /// Rényi divergence at a given order (--order)
+    Rdp,
 }
 
 impl Quantity {
@@ -18,6 +23,7 @@ impl Quantity {
         match target {
             Target::EpsilonAt { .. } => Self::Epsilon,
             Target::DeltaAt { .. } => Self::Delta,
+            Target::RenyiAt { .. } => Self::Rdp,
         }
     }
 
@@ -26,23 +32,35 @@ impl Quantity {
         match self {
             Self::Epsilon => "epsilon",
             Self::Delta => "delta",
+            Self::Rdp => "rdp",
         }
     }
 
-    /// The letter in text.
+    /// What it is called in text.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Self::Epsilon => "ε",
             Self::Delta => "δ",
+            Self::Rdp => "Rényi divergence",
         }
     }
 
-    /// The one that was given.
-    pub(crate) fn other(self) -> Self {
+    /// The number that it is asked at.
+    pub(crate) fn given(self) -> Flag {
         match self {
-            Self::Epsilon => Self::Delta,
-            Self::Delta => Self::Epsilon,
+            Self::Epsilon => Flag::Delta,
+            Self::Delta => Flag::Epsilon,
+            Self::Rdp => Flag::Order,
         }
+    }
+}
+
+/// The number that something is asked at.
+pub(crate) fn given(target: Target) -> f64 {
+    match target {
+        Target::EpsilonAt { delta } => delta,
+        Target::DeltaAt { epsilon } => epsilon,
+        Target::RenyiAt { order } => order,
     }
 }
 
@@ -78,12 +96,9 @@ impl Outcome {
         Quantity::of(self.target)
     }
 
-    /// The δ or ε that was given.
+    /// The number that was given.
     pub(crate) fn given(&self) -> f64 {
-        match self.target {
-            Target::EpsilonAt { delta } => delta,
-            Target::DeltaAt { epsilon } => epsilon,
-        }
+        given(self.target)
     }
 
     /// Is the answer below what no analysis can go below? Then the method is wrong for this question, which a standing

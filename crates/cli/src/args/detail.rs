@@ -1,5 +1,6 @@
 //! Which bounds may answer, and how far they may go.
 
+use super::flag::Flag;
 use super::number::real;
 use crate::failure::Failure;
 use clap::ValueEnum;
@@ -16,6 +17,14 @@ pub(crate) struct DetailArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+}
+
+/// What may answer.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Which bounds")]
+pub(crate) struct TrustArgs {
     /// The weakest standing that may become the answer
     #[arg(long, value_name = "S", value_enum, default_value_t = Widest::Rigorous)]
     standing: Widest,
@@ -37,7 +46,14 @@ enum Widest {
     Flawed,
 }
 
-impl DetailArgs {
+impl TrustArgs {
+    /// Sets the largest order, if that is what the flag is.
+    pub(super) fn set(&mut self, flag: Flag, value: f64) {
+        if flag == Flag::MaxOrder {
+            self.max_order = value;
+        }
+    }
+
     pub(crate) fn standing(&self) -> Standing {
         match self.standing {
             Widest::Rigorous => Standing::Rigorous,

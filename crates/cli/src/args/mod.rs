@@ -1,18 +1,29 @@
 //! Flags, in groups that commands share.
 
+mod bounds;
 mod detail;
+mod flag;
 mod number;
 mod output;
+mod picture;
+mod point;
 mod question;
 mod randomizer;
 mod scheme;
+mod sweep;
+mod target;
 
 use std::ffi::OsString;
 
+pub(crate) use bounds::BoundsArgs;
 pub(crate) use detail::DetailArgs;
+pub(crate) use flag::Flag;
 pub(crate) use number::real;
 pub(crate) use output::OutputArgs;
+pub(crate) use picture::PictureArgs;
+pub(crate) use point::PointArgs;
 pub(crate) use question::QuestionArgs;
+pub(crate) use sweep::{Sweep, SweepArgs, give_first_value};
 
 /// Joins `--flag -inf` into `--flag=-inf`, so that a negative value reaches the check that names its flag. (Clap takes it for
 /// a bundle of short flags; told to accept hyphens, it would take `--sampled` in `--clients --sampled 5` for a value.)
@@ -20,7 +31,8 @@ pub(crate) fn join_negative_values(args: impl IntoIterator<Item = OsString>) -> 
     let mut joined: Vec<OsString> = Vec::new();
     for arg in args {
         let bytes = arg.as_encoded_bytes();
-        let is_negative = bytes.len() > 1 && bytes[0] == b'-' && bytes[1] != b'-' && !matches!(bytes, b"-h" | b"-V");
+        // -h, -V and -o are flags; no number starts like them.
+        let is_negative = bytes.len() > 1 && bytes[0] == b'-' && !matches!(bytes[1], b'-' | b'h' | b'V' | b'o');
         match joined.last_mut() {
             Some(flag) if is_negative && flag.len() > 2 && is_bare_long_flag(flag) => {
                 flag.push("=");
@@ -52,6 +64,7 @@ mod tests {
             ("p -V", "p -V"),
             ("p e -- -1", "p e -- -1"),
             ("p e --report -", "p e --report -"),
+            ("p plot --json -o a.svg", "p plot --json -o a.svg"),
         ] {
             assert_eq!(join(line), expected);
         }

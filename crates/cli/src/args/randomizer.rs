@@ -1,11 +1,12 @@
 //! What a client does to its record before sending it.
 
+use super::flag::Flag;
 use super::number::{count, real};
 use crate::failure::Failure;
 use clap::ValueEnum;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Local randomizer")]
 pub(crate) struct RandomizerArgs {
     /// Which randomizer
@@ -66,48 +67,16 @@ enum Name {
 }
 
 /// The parameters a randomizer can have.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Parameter {
-    LocalEpsilon,
-    LocalDelta,
-    Sigma,
-    Categories,
-    Dimension,
-}
-
-const PARAMETERS: [Parameter; 5] =
-    [Parameter::LocalEpsilon, Parameter::LocalDelta, Parameter::Sigma, Parameter::Categories, Parameter::Dimension];
-
-impl Parameter {
-    fn flag(self) -> &'static str {
-        match self {
-            Self::LocalEpsilon => "--local-epsilon",
-            Self::LocalDelta => "--local-delta",
-            Self::Sigma => "--sigma",
-            Self::Categories => "--categories",
-            Self::Dimension => "--dimension",
-        }
-    }
-
-    fn is_given(self, args: &RandomizerArgs) -> bool {
-        match self {
-            Self::LocalEpsilon => args.local_epsilon.is_some(),
-            Self::LocalDelta => args.local_delta.is_some(),
-            Self::Sigma => args.sigma.is_some(),
-            Self::Categories => args.categories.is_some(),
-            Self::Dimension => args.dimension.is_some(),
-        }
-    }
-}
+const PARAMETERS: [Flag; 5] = [Flag::LocalEpsilon, Flag::LocalDelta, Flag::Sigma, Flag::Categories, Flag::Dimension];
 
 impl Name {
     /// The parameters that belong to the randomizer: all of them are needed, no others are accepted.
-    fn parameters(self) -> &'static [Parameter] {
+    fn parameters(self) -> &'static [Flag] {
         match self {
-            Self::Krr => &[Parameter::LocalEpsilon, Parameter::Categories],
-            Self::PrivUnit => &[Parameter::LocalEpsilon, Parameter::Dimension],
-            Self::Approximate => &[Parameter::LocalEpsilon, Parameter::LocalDelta],
-            Self::Gaussian | Self::DiscreteGaussian => &[Parameter::Sigma],
+            Self::Krr => &[Flag::LocalEpsilon, Flag::Categories],
+            Self::PrivUnit => &[Flag::LocalEpsilon, Flag::Dimension],
+            Self::Approximate => &[Flag::LocalEpsilon, Flag::LocalDelta],
+            Self::Gaussian | Self::DiscreteGaussian => &[Flag::Sigma],
             Self::Any
             | Self::Rr
             | Self::RInf
@@ -115,7 +84,7 @@ impl Name {
             | Self::R2
             | Self::LdpSgd
             | Self::Laplace
-            | Self::DiscreteLaplace => &[Parameter::LocalEpsilon],
+            | Self::DiscreteLaplace => &[Flag::LocalEpsilon],
         }
     }
 
@@ -125,6 +94,18 @@ impl Name {
 }
 
 impl RandomizerArgs {
+    /// Sets one of the numbers, if that is what the flag is.
+    pub(super) fn set(&mut self, flag: Flag, value: f64) {
+        match flag {
+            Flag::LocalEpsilon => self.local_epsilon = Some(value),
+            Flag::LocalDelta => self.local_delta = Some(value),
+            Flag::Sigma => self.sigma = Some(value),
+            Flag::Categories => self.categories = Some(value as u64),
+            Flag::Dimension => self.dimension = Some(value as u64),
+            _ => {}
+        }
+    }
+
     pub(crate) fn spec(&self) -> Result<RandomizerSpec, Failure> {
         self.check_flags()?;
         // check_flags has seen to it that what is used below was given.
@@ -150,19 +131,30 @@ impl RandomizerArgs {
         })?)
     }
 
+    fn is_given(&self, parameter: Flag) -> bool {
+        match parameter {
+            Flag::LocalEpsilon => self.local_epsilon.is_some(),
+            Flag::LocalDelta => self.local_delta.is_some(),
+            Flag::Sigma => self.sigma.is_some(),
+            Flag::Categories => self.categories.is_some(),
+            Flag::Dimension => self.dimension.is_some(),
+            _ => false,
+        }
+    }
+
     /// A flag that would be ignored is an error: whoever gave it believes that it counts.
     fn check_flags(&self) -> Result<(), Failure> {
         let wanted = self.randomizer.parameters();
-        let flags = |list: &[Parameter]| list.iter().map(|p| p.flag()).collect::<Vec<_>>().join(" and ");
+        let flags = |list: &[Flag]| list.iter().map(|p| format!("--{}", p.name())).collect::<Vec<_>>().join(" and ");
         let name = self.randomizer.spelled();
-        if let Some(stranger) = PARAMETERS.into_iter().find(|p| p.is_given(self) && !wanted.contains(p)) {
+        if let Some(stranger) = PARAMETERS.into_iter().find(|p| self.is_given(*p) && !wanted.contains(p)) {
             return Err(Failure::Usage(format!(
-                "{} does not belong to --randomizer {name}, which takes {}",
-                stranger.flag(),
+                "--{} does not belong to --randomizer {name}, which takes {}",
+                stranger.name(),
                 flags(wanted)
             )));
         }
-        let missing: Vec<_> = wanted.iter().copied().filter(|p| !p.is_given(self)).collect();
+        let missing: Vec<_> = wanted.iter().copied().filter(|p| !self.is_given(*p)).collect();
         if missing.is_empty() {
             Ok(())
         } else {

@@ -1,9 +1,10 @@
 //! Who speaks in a round.
 
+use super::flag::Flag;
 use super::number::{count, real};
 use shuffledp_accounting::scheme::{Participation, Scheme};
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Who speaks")]
 pub(crate) struct SchemeArgs {
     /// Honest clients in the population
@@ -24,6 +25,17 @@ pub(crate) struct SchemeArgs {
 }
 
 impl SchemeArgs {
+    /// Sets one of the numbers, if that is what the flag is.
+    pub(super) fn set(&mut self, flag: Flag, value: f64) {
+        match flag {
+            Flag::Clients => self.clients = value as u64,
+            Flag::Sampled => self.sampled = Some(value as u64),
+            Flag::CheckIn => self.check_in = Some(value),
+            Flag::DropOut => self.drop_out = Some(value),
+            _ => {}
+        }
+    }
+
     pub(crate) fn scheme(&self) -> shuffledp_accounting::Result<Scheme> {
         let participation = match (self.sampled, self.check_in) {
             (Some(sampled), _) => Participation::FixedSize { sampled },

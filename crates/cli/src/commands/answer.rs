@@ -12,9 +12,9 @@ pub(crate) fn run(
     detail: &DetailArgs,
     output: &OutputArgs,
 ) -> Result<(), Failure> {
-    let options = detail.options()?;
+    let options = detail.trust.options()?;
     let question = question.question()?;
-    let outcome = Outcome::find(question, target, &options, detail.standing())?;
+    let outcome = Outcome::find(question, target, &options, detail.trust.standing())?;
     let text = if output.json {
         output::json::document(&outcome, detail.all)?
     } else {
@@ -23,7 +23,7 @@ pub(crate) fn run(
     // The answer is printed first: a page that cannot be written must not cost it.
     let printed = output::print(&text);
     if let Some(path) = &output.report {
-        NewFile::create(path)?.finish(&output::page::answer(&outcome)?)?;
+        NewFile::create("--report", path)?.finish(output::page::answer(&outcome)?.as_bytes())?;
         output::say(&format!("wrote {}", path.display()));
     }
     printed

@@ -5,6 +5,7 @@ mod completions;
 mod delta;
 mod demo;
 mod epsilon;
+mod plot;
 
 use crate::failure::Failure;
 
@@ -28,6 +29,7 @@ Exit code 0: answered; 1: failed, or nothing answers the question; 2: bad usage.
 enum Command {
     Epsilon(epsilon::EpsilonArgs),
     Delta(delta::DeltaArgs),
+    Plot(plot::PlotArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -37,6 +39,7 @@ impl Program {
         match self.command {
             Command::Epsilon(args) => epsilon::run(&args),
             Command::Delta(args) => delta::run(&args),
+            Command::Plot(args) => plot::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),
         }

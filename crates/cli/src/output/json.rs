@@ -28,7 +28,7 @@ impl Serialize for Document<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("adjacency", "replace-one")?;
         map.serialize_entry("rounds", &question.rounds())?;
-        map.serialize_entry(quantity.other().word(), &Number(self.outcome.given()))?;
+        map.serialize_entry(quantity.given().name(), &Number(self.outcome.given()))?;
         map.serialize_entry(quantity.word(), &Number(answer.value))?;
         map.serialize_entry("method", answer.id)?;
         map.serialize_entry("standing", answer.standing.word(answer.kind))?;
@@ -67,7 +67,7 @@ impl Serialize for Entry<'_> {
     }
 }
 
-struct Reason<'a>(&'a Silent);
+pub(super) struct Reason<'a>(pub(super) &'a Silent);
 
 impl Serialize for Reason<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -79,7 +79,7 @@ impl Serialize for Reason<'_> {
 }
 
 /// A number as the contract writes it: whole ones without a point, `+∞` as `"inf"`.
-struct Number(f64);
+pub(super) struct Number(pub(super) f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,6 +3,7 @@
 mod file;
 pub(crate) mod json;
 pub(crate) mod page;
+pub(crate) mod plot;
 mod progress;
 pub(crate) mod table;
 pub(crate) mod text;

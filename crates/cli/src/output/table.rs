@@ -4,6 +4,7 @@ use super::text::value;
 use crate::outcome::Outcome;
 use anyhow::Result;
 use shuffledp_accounting::bound::{Bound, Kind};
+use shuffledp_accounting::catalogue::Silent;
 use shuffledp_report::number::nearest;
 use shuffledp_report::{Column, Table};
 
@@ -19,11 +20,7 @@ pub(crate) fn bounds(outcome: &Outcome) -> Result<Table> {
     for bound in ranked(outcome) {
         let sign = if bound.kind == Kind::Upper { "≤" } else { "≥" };
         let order = bound.order.map(|order| nearest(order, 5)).unwrap_or_default();
-        let remarks = if bound.note.is_empty() {
-            bound.citation.to_owned()
-        } else {
-            format!("{}. {}", bound.citation, capitalised(&bound.note))
-        };
+        let remarks = remarks(bound.citation, &bound.note);
         table.row([
             bound.id.to_owned(),
             format!("{sign} {}", value(bound)),
@@ -36,9 +33,9 @@ pub(crate) fn bounds(outcome: &Outcome) -> Result<Table> {
 }
 
 /// Those that did not answer, and why.
-pub(crate) fn not_applicable(outcome: &Outcome) -> Result<Table> {
+pub(crate) fn silent<'a>(silent: impl IntoIterator<Item = &'a Silent>) -> Result<Table> {
     let mut table = Table::new([Column::text("not applicable"), Column::note("because")]);
-    for silent in &outcome.survey.not_applicable {
+    for silent in silent {
         table.row([silent.id, &silent.reason])?;
     }
     Ok(table)
@@ -54,6 +51,11 @@ fn ranked(outcome: &Outcome) -> Vec<&Bound> {
         (Kind::Lower, Kind::Upper) => std::cmp::Ordering::Greater,
     });
     bounds
+}
+
+/// Where a bound comes from, and what a reader should know of it.
+pub(super) fn remarks(citation: &str, note: &str) -> String {
+    if note.is_empty() { citation.to_owned() } else { format!("{citation}. {}", capitalised(note)) }
 }
 
 fn capitalised(sentence: &str) -> String {

@@ -27,7 +27,7 @@ pub(crate) fn headline(outcome: &Outcome) -> String {
         value(&outcome.answer),
         outcome.answer.id,
         outcome.answer.standing.word(outcome.answer.kind),
-        quantity.other().symbol(),
+        quantity.given().symbol(),
         nearest(outcome.given(), 15),
     )
 }
@@ -49,12 +49,12 @@ pub(crate) fn answer(outcome: &Outcome, all: bool) -> Result<String> {
     if let Some(line) = lower_line(outcome) {
         text += &format!("{line}\n");
     }
-    text += &format!("Asked: {}.\n", words::question(&outcome.question));
-    text += &format!("Assumes: {}.\n", words::assumptions(&outcome.question));
+    text += &format!("Asked: {}.\n", words::question(&outcome.question, None));
+    text += &format!("Assumes: {}.\n", words::assumptions(&outcome.question, None));
     if all {
         text += &format!("\n{}", table::bounds(outcome)?.to_text(Some(width())));
         if !outcome.survey.not_applicable.is_empty() {
-            text += &format!("\n{}", table::not_applicable(outcome)?.to_text(Some(width())));
+            text += &format!("\n{}", table::silent(&outcome.survey.not_applicable)?.to_text(Some(width())));
         }
     }
     Ok(text)

@@ -1,40 +1,68 @@
 //! A question, and what its answer takes for granted, in words.
 
+use crate::args::Flag;
 use shuffledp_accounting::scheme::{Mechanism, Participation, Question};
 use shuffledp_report::number::nearest;
 
 /// Digits that show any parameter as it was typed.
 const DIGITS: usize = 15;
 
+/// A number, or the letter for one that is varied.
+fn shown(flag: Flag, value: f64, swept: Option<Flag>) -> String {
+    if swept == Some(flag) { flag.symbol().to_owned() } else { nearest(value, DIGITS) }
+}
+
+/// A count, or the letter for one that is varied.
+fn counted(flag: Flag, value: u64, swept: Option<Flag>) -> String {
+    if swept == Some(flag) { flag.symbol().to_owned() } else { value.to_string() }
+}
+
 /// "100000 rounds, in each of which 1000 of 1000000 clients speak through any randomizer with local ε 2"
-pub(super) fn question(question: &Question) -> String {
+pub(super) fn question(question: &Question, swept: Option<Flag>) -> String {
     let rounds = match question.rounds() {
-        1 => "one round, in which".to_owned(),
-        rounds => format!("{rounds} rounds, in each of which"),
+        1 if swept != Some(Flag::Rounds) => "one round, in which".to_owned(),
+        rounds => format!("{} rounds, in each of which", counted(Flag::Rounds, rounds, swept)),
     };
-    format!("{rounds} {}", round(question))
+    format!("{rounds} {}", round(question, swept))
 }
 
 /// "1000 of 1000000 clients speak through any randomizer with local ε 2"
-pub(super) fn round(question: &Question) -> String {
-    let clients = question.scheme().clients();
+fn round(question: &Question, swept: Option<Flag>) -> String {
+    let clients = counted(Flag::Clients, question.scheme().clients(), swept);
     let who = match question.scheme().participation() {
         Participation::Everyone => format!("all {clients} clients speak"),
-        Participation::FixedSize { sampled } => format!("{sampled} of {clients} clients speak"),
+        Participation::FixedSize { sampled } => {
+            format!("{} of {clients} clients speak", counted(Flag::Sampled, sampled, swept))
+        }
         Participation::CheckIn { rate, drop_out } => {
-            let lost = if drop_out > 0.0 { format!(", drop-out {}", nearest(drop_out, DIGITS)) } else { String::new() };
-            format!("each of {clients} clients checks in at rate {}{lost}", nearest(rate, DIGITS))
+            let lost = if drop_out > 0.0 || swept == Some(Flag::DropOut) {
+                format!(", drop-out {}", shown(Flag::DropOut, drop_out, swept))
+            } else {
+                String::new()
+            };
+            format!("each of {clients} clients checks in at rate {}{lost}", shown(Flag::CheckIn, rate, swept))
         }
     };
-    format!("{who} through {}", randomizer(question.randomizer().mechanism()))
+    format!("{who} through {}", randomizer(question.randomizer().mechanism(), swept))
 }
 
-fn randomizer(mechanism: Mechanism) -> String {
-    let with = |name: &str, epsilon: f64| format!("{name} with local ε {}", nearest(epsilon, DIGITS));
+fn randomizer(mechanism: Mechanism, swept: Option<Flag>) -> String {
+    let with = |name: &str, epsilon: f64| {
+        if swept == Some(Flag::LocalEpsilon) {
+            format!("{name} with local ε = {}", Flag::LocalEpsilon.symbol())
+        } else {
+            format!("{name} with local ε {}", nearest(epsilon, DIGITS))
+        }
+    };
+    let sigma = |sigma: f64| match swept {
+        Some(Flag::Sigma) => "of σ clipping norms".to_owned(),
+        _ => format!("of σ = {} clipping norms", nearest(sigma, DIGITS)),
+    };
     match mechanism {
         Mechanism::Any { local_epsilon } => with("any randomizer", local_epsilon),
         Mechanism::Rr { local_epsilon } => with("binary randomized response", local_epsilon),
         Mechanism::Krr { local_epsilon, categories } => {
+            let categories = counted(Flag::Categories, categories, swept);
             with(&format!("{categories}-ary randomized response"), local_epsilon)
         }
         Mechanism::RInf { local_epsilon } => with("R_inf", local_epsilon),
@@ -42,15 +70,15 @@ fn randomizer(mechanism: Mechanism) -> String {
         Mechanism::R2 { local_epsilon } => with("R_2 (Duchi)", local_epsilon),
         Mechanism::LdpSgd { local_epsilon } => with("the LDP-SGD client", local_epsilon),
         Mechanism::PrivUnit { local_epsilon, dimension } => {
+            let dimension = counted(Flag::Dimension, dimension, swept);
             with(&format!("PrivUnit in dimension {dimension}"), local_epsilon)
         }
         Mechanism::Approximate { local_epsilon, local_delta } => {
-            format!("{}, local δ {}", with("any randomizer", local_epsilon), nearest(local_delta, DIGITS))
+            let local_delta = shown(Flag::LocalDelta, local_delta, swept);
+            format!("{}, local δ {local_delta}", with("any randomizer", local_epsilon))
         }
-        Mechanism::Gaussian { sigma } => format!("Gaussian noise of σ = {} clipping norms", nearest(sigma, DIGITS)),
-        Mechanism::DiscreteGaussian { sigma } => {
-            format!("discrete Gaussian noise of σ = {} clipping norms", nearest(sigma, DIGITS))
-        }
+        Mechanism::Gaussian { sigma: value } => format!("Gaussian noise {}", sigma(value)),
+        Mechanism::DiscreteGaussian { sigma: value } => format!("discrete Gaussian noise {}", sigma(value)),
         Mechanism::Laplace { local_epsilon } => with("Laplace noise", local_epsilon),
         Mechanism::DiscreteLaplace { local_epsilon } => with("discrete Laplace noise", local_epsilon),
         // The enum is open: a mechanism that this file does not know yet still shows its parameters.
@@ -59,8 +87,8 @@ fn randomizer(mechanism: Mechanism) -> String {
 }
 
 /// What the numbers take for granted.
-pub(super) fn assumptions(question: &Question) -> String {
-    let clients = question.scheme().clients();
+pub(super) fn assumptions(question: &Question, swept: Option<Flag>) -> String {
+    let clients = counted(Flag::Clients, question.scheme().clients(), swept);
     let sampling = match question.scheme().participation() {
         Participation::Everyone => "",
         Participation::FixedSize { .. } => ", a fresh sample each round that the server does not see",

@@ -1,0 +1,18 @@
+//! Where pictures go.
+
+use shuffledp_report::Format;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct PictureArgs {
+    /// Write the curves here, as the name ends: .svg, .png or .csv (every number); may be repeated
+    #[arg(long, short, value_name = "FILE", value_parser = picture, value_hint = clap::ValueHint::FilePath)]
+    pub(crate) output: Vec<(PathBuf, Format)>,
+}
+
+fn picture(text: &str) -> Result<(PathBuf, Format), String> {
+    let path = PathBuf::from(text);
+    let format = Format::of(&path).map_err(|error| error.to_string())?;
+    Ok((path, format))
+}

@@ -1,0 +1,252 @@
+//! Which flag is varied, and over which values.
+
+use super::flag::{FLAGS, Flag};
+use super::number::{count, real};
+use crate::failure::Failure;
+use std::ffi::OsString;
+use std::ops::RangeInclusive;
+
+/// Points of a sweep that does not say how many.
+const POINTS: usize = 60;
+
+const ALLOWED_POINTS: RangeInclusive<usize> = 2..=10_000;
+
+/// A sweep over this ratio or more is spaced logarithmically, unless told.
+const DECADE: f64 = 10.0;
+
+/// Interior points are rounded to this many digits, so that they can be typed again.
+const DIGITS: usize = 6;
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "What is varied")]
+pub(crate) struct SweepArgs {
+    /// Vary this flag over a range: any flag that holds a number, such as rounds=1..100000 or sigma=0.5..5:40
+    #[arg(long, value_name = "FLAG=FROM..TO[:POINTS]", value_parser = Sweep::parse)]
+    sweep: Sweep,
+
+    /// Equal ratios from point to point [default: if TO is at least ten times FROM]
+    #[arg(long, conflicts_with = "linear")]
+    log: bool,
+
+    /// Equal differences from point to point
+    #[arg(long)]
+    linear: bool,
+}
+
+impl SweepArgs {
+    pub(crate) fn sweep(&self) -> Result<Sweep, Failure> {
+        let logarithmic = match (self.log, self.linear) {
+            (true, _) if self.sweep.from <= 0.0 => {
+                return Err(Failure::Usage(format!(
+                    "--log needs a sweep that starts above 0, but {} starts at {}",
+                    self.sweep.flag.name(),
+                    self.sweep.from
+                )));
+            }
+            (true, _) => true,
+            (_, true) => false,
+            _ => self.sweep.logarithmic,
+        };
+        Ok(Sweep { logarithmic, ..self.sweep })
+    }
+}
+
+/// A flag and the values it takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sweep {
+    pub(crate) flag: Flag,
+    /// Spaced by equal ratios.
+    pub(crate) logarithmic: bool,
+    from: f64,
+    to: f64,
+    points: usize,
+}
+
+impl Sweep {
+    /// From `from` to `to`, both included, at about `points` values.
+    pub(crate) fn new(flag: Flag, from: f64, to: f64, points: usize) -> Result<Self, String> {
+        if !(from.is_finite() && to.is_finite()) {
+            return Err("both ends must be finite numbers".to_owned());
+        }
+        if from >= to {
+            let hint = if from > to { format!("; did you mean {to:?}..{from:?}?") } else { String::new() };
+            return Err(format!("the range is empty: it must end above its start{hint}"));
+        }
+        if !ALLOWED_POINTS.contains(&points) {
+            let (least, most) = (ALLOWED_POINTS.start(), ALLOWED_POINTS.end());
+            return Err(format!("the number of points must be between {least} and {most}, but is {points}"));
+        }
+        Ok(Self { flag, logarithmic: from > 0.0 && to / from >= DECADE, from, to, points })
+    }
+
+    /// `FLAG=FROM..TO[:POINTS]`
+    fn parse(text: &str) -> Result<Self, String> {
+        let (flag, range) = split_flag(text)?;
+        let (from, rest) =
+            range.split_once("..").ok_or_else(|| format!("expected a range such as {}=1..100", flag.name()))?;
+        let (to, points) = match rest.split_once(':') {
+            Some((to, points)) => (to, count(points).map_err(|error| format!("points: {error}"))?),
+            None => (rest, POINTS as u64),
+        };
+        let end = |what: &str, text: &str| {
+            let value = if flag.is_count() { count(text).map(|count| count as f64) } else { real(text) };
+            value.map_err(|error| format!("{what}: {error}"))
+        };
+        Self::new(flag, end("start", from)?, end("end", to)?, usize::try_from(points).unwrap_or(usize::MAX))
+    }
+
+    /// The values, increasing, each once; the first and the last are the ends.
+    pub(crate) fn values(&self) -> Vec<f64> {
+        // Published Rényi bounds are defined at whole orders only: a range between two of them keeps to them.
+        let whole_order = self.flag == Flag::Order && self.from.fract() == 0.0 && self.to.fract() == 0.0;
+        let exact: Vec<f64> = (0..self.points).map(|i| self.at(i)).collect();
+        let mut values = if self.flag.is_count() || whole_order {
+            exact.iter().map(|value| value.round()).collect()
+        } else {
+            rounded(&exact).unwrap_or(exact)
+        };
+        values.dedup();
+        values
+    }
+
+    fn at(&self, i: usize) -> f64 {
+        let part = i as f64 / (self.points - 1) as f64;
+        match i {
+            0 => self.from,
+            _ if i == self.points - 1 => self.to,
+            _ if self.logarithmic => (self.from.ln() * (1.0 - part) + self.to.ln() * part).exp(),
+            _ => self.from * (1.0 - part) + self.to * part,
+        }
+    }
+}
+
+/// The values with fewer digits, the ends as they are; `None` if they no longer increase.
+fn rounded(values: &[f64]) -> Option<Vec<f64>> {
+    let last = values.len() - 1;
+    let short = |value: f64| format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value);
+    let rounded: Vec<f64> =
+        values.iter().enumerate().map(|(i, &value)| if i == 0 || i == last { value } else { short(value) }).collect();
+    rounded.windows(2).all(|pair| pair[0] < pair[1]).then_some(rounded)
+}
+
+/// The flag, and the rest after `=`.
+fn split_flag(text: &str) -> Result<(Flag, &str), String> {
+    let (name, range) = text.split_once('=').unwrap_or((text, ""));
+    let known = || FLAGS.map(Flag::name).join(", ");
+    let name = name.strip_prefix("--").unwrap_or(name);
+    match FLAGS.into_iter().find(|flag| flag.name() == name) {
+        Some(flag) => Ok((flag, range)),
+        None if name.is_empty() => Err(format!("expected FLAG=FROM..TO, FLAG one of {}", known())),
+        None => Err(format!("'{name}' is not a flag that holds a number: use one of {}", known())),
+    }
+}
+
+/// Gives the swept flag the first of its values, so that all flags are judged together as if it had been typed: what needs it
+/// finds it, and what conflicts with it is refused. A sweep that cannot be read is left for clap to refuse.
+pub(crate) fn give_first_value(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    if args.get(1).is_none_or(|command| command != "plot") {
+        return Ok(args);
+    }
+    let mut given = args.clone();
+    for (i, arg) in args.iter().enumerate() {
+        let text = match arg.to_str() {
+            Some("--sweep") => args.get(i + 1).and_then(|value| value.to_str()),
+            Some(joined) => joined.strip_prefix("--sweep="),
+            None => None,
+        };
+        let Some(text) = text.filter(|text| Sweep::parse(text).is_ok()) else { continue };
+        let Ok((flag, range)) = split_flag(text) else { continue };
+        let spelled = format!("--{}", flag.name());
+        let is_flag =
+            |arg: &str| arg == spelled || arg.strip_prefix(&spelled).is_some_and(|rest| rest.starts_with('='));
+        if args.iter().filter_map(|arg| arg.to_str()).any(is_flag) {
+            return Err(Failure::Usage(format!("{spelled} cannot be given and swept (--sweep {text}) at once")));
+        }
+        let first = range.split_once("..").map_or(range, |(first, _)| first);
+        given.push(format!("{spelled}={first}").into());
+    }
+    Ok(given)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<f64> {
+        Sweep::parse(text).unwrap().values()
+    }
+
+    #[test]
+    fn a_decade_is_spaced_by_ratios_and_less_by_differences() {
+        assert_eq!(values("epsilon=1..100:3"), [1.0, 10.0, 100.0]);
+        assert_eq!(values("epsilon=1..9:3"), [1.0, 5.0, 9.0]);
+        assert_eq!(values("drop-out=0..0.9:4"), [0.0, 0.3, 0.6, 0.9]);
+        assert_eq!(values("delta=1e-8..1e-4:5"), [1e-8, 1e-7, 1e-6, 1e-5, 1e-4]);
+        assert_eq!(values("--rounds=1..1e2:3"), [1.0, 10.0, 100.0]);
+    }
+
+    #[test]
+    fn counts_are_whole_and_occur_once() {
+        assert_eq!(values("rounds=1..10:50"), (1..=10).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(values("order=2..5"), [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(values("order=1.5..2.5:3"), [1.5, 2.0, 2.5]);
+        let rounds = values("rounds=1..1e5");
+        assert_eq!((rounds[0], rounds[rounds.len() - 1]), (1.0, 1e5));
+        assert!(rounds.windows(2).all(|pair| pair[0] < pair[1]), "{rounds:?}");
+        assert!((45..=60).contains(&rounds.len()), "{}", rounds.len());
+    }
+
+    #[test]
+    fn narrow_ranges_keep_their_digits() {
+        assert_eq!(values("sigma=1..1.0000001:3").len(), 3);
+        assert_eq!(values("sigma=0.1..0.9:4")[1], 0.366667);
+    }
+
+    #[test]
+    fn what_is_not_a_sweep_is_refused() {
+        for (text, reason) in [
+            ("", "expected FLAG=FROM..TO"),
+            ("rounds", "expected a range"),
+            ("rounds=", "expected a range"),
+            ("rounds=5", "expected a range"),
+            ("rounds=1..", "end: expected a whole number"),
+            ("rounds=..5", "start: expected a whole number"),
+            ("rounds=1..x", "end: expected a whole number"),
+            ("rounds=1.5..3", "start: expected a whole number"),
+            ("rounds=5..5", "the range is empty"),
+            ("rounds=100..1", "did you mean 1.0..100.0?"),
+            ("sigma=nan..1", "finite"),
+            ("sigma=1..inf", "finite"),
+            ("rounds=1..10:1", "number of points"),
+            ("rounds=1..10:0", "number of points"),
+            ("rounds=1..10:1e5", "number of points"),
+            ("rounds=1..10:", "points: expected a whole number"),
+            ("rounds=1..10:x", "points: expected a whole number"),
+            ("colour=1..10", "not a flag that holds a number"),
+            ("randomizer=1..10", "not a flag that holds a number"),
+            ("=1..10", "expected FLAG"),
+        ] {
+            let error = Sweep::parse(text).unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_swept_flag_is_given_its_first_value() {
+        let give = |line: &str| {
+            let args = line.split(' ').map(OsString::from).collect();
+            give_first_value(args).map(|args| args.join(&OsString::from(" ")).into_string().unwrap())
+        };
+        assert_eq!(give("p plot --sweep rounds=1..9").unwrap(), "p plot --sweep rounds=1..9 --rounds=1");
+        assert_eq!(give("p plot --sweep=sigma=.5..9:4").unwrap(), "p plot --sweep=sigma=.5..9:4 --sigma=.5");
+        for untouched in
+            ["p epsilon --sweep rounds=1..9", "p plot --sweep", "p plot --sweep rounds=9..1", "p plot", "p"]
+        {
+            assert_eq!(give(untouched).unwrap(), untouched);
+        }
+        for refused in ["p plot --sweep rounds=1..9 --rounds 5", "p plot --rounds=5 --sweep rounds=1..9"] {
+            assert!(matches!(give(refused), Err(Failure::Usage(message)) if message.contains("--rounds")), "{refused}");
+        }
+        assert!(give("p plot --sweep order=2..9 --max-order 50").is_ok());
+    }
+}

@@ -1,0 +1,102 @@
+//! `shuffledp plot`: how the answer changes with one of the numbers in the question.
+
+use crate::args::{BoundsArgs, OutputArgs, PictureArgs, PointArgs, SweepArgs};
+use crate::failure::Failure;
+use crate::output::{self, NewFile};
+use crate::sweep::Swept;
+use anyhow::Result as Fallible;
+use shuffledp_report::Format;
+use std::path::Path;
+
+/// Draw ε, δ or Rényi divergence against any number of the question
+///
+/// Every bound is a curve: those with a proof, those without, and lower bounds; ours and the published ones. The tightest of
+/// sufficient standing is drawn thick.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct PlotArgs {
+    #[command(flatten)]
+    point: PointArgs,
+
+    #[command(flatten)]
+    sweep: SweepArgs,
+
+    #[command(flatten)]
+    bounds: BoundsArgs,
+
+    #[command(flatten)]
+    picture: PictureArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  ε against rounds, as a picture and as numbers:
+  $ shuffledp plot --clients 1e6 --sampled 1000 --local-epsilon 2 \\
+      --delta 1e-8 --sweep rounds=1..1e5 -o rounds.svg -o rounds.csv
+
+  ε against the number of clients, a thousand of whom speak:
+  $ shuffledp plot --sampled 1000 --local-epsilon 2 --rounds 1e5 \\
+      --delta 1e-8 --sweep clients=1e4..1e7 -o clients.png
+
+  Rényi divergence against the order, three bounds of many:
+  $ shuffledp plot --clients 1e4 --local-epsilon 2 --quantity rdp \\
+      --sweep order=2..100 -o order.svg \\
+      --bounds ccs21-upper,any-ldp-rdp,girgis-theorem-2
+
+  δ against ε:
+  $ shuffledp plot --clients 1e4 --randomizer rr --local-epsilon 1 \\
+      --quantity delta --sweep epsilon=0.01..0.5:30 --json";
+
+pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
+    let sweep = args.sweep.sweep()?;
+    let methods = args.bounds.methods()?;
+    let files = open(args)?;
+    let swept = Swept::find(sweep, |flag, value| args.point.at(flag, value), &methods, args.point.trust.standing())?;
+    let has_picture = files.iter().any(|(_, _, contents)| !matches!(contents, Contents::Curves(Format::Csv)));
+    let omissions = if has_picture { output::plot::omissions(&swept, args.bounds.cut_far()) } else { Vec::new() };
+    for line in output::plot::silence(&swept).into_iter().chain(omissions) {
+        output::say(&line);
+    }
+    let text = if args.output.json { output::plot::document(&swept)? } else { output::plot::answer(&swept)? };
+    let printed = output::print(&text);
+    for (file, path, kind) in files {
+        file.finish(&contents(&swept, kind, args.bounds.cut_far())?)?;
+        output::say(&format!("wrote {}", path.display()));
+    }
+    printed
+}
+
+#[derive(Clone, Copy)]
+enum Contents {
+    Curves(Format),
+    Page,
+}
+
+/// Opens every file before anything is computed: whoever waits for curves should not learn only then that they cannot be saved.
+fn open(args: &PlotArgs) -> Result<Vec<(NewFile, &Path, Contents)>, Failure> {
+    let pictures = args.picture.output.iter().map(|(path, format)| ("--output", path, Contents::Curves(*format)));
+    let page = args.output.report.iter().map(|path| ("--report", path, Contents::Page));
+    let mut files: Vec<(NewFile, &Path, Contents)> = Vec::new();
+    for (flag, path, contents) in pictures.chain(page) {
+        let place = |path: &Path| std::path::absolute(path).ok();
+        if files.iter().any(|(_, other, _)| place(other) == place(path)) {
+            return Err(Failure::Usage(format!("{flag}: {} is named twice", path.display())));
+        }
+        files.push((NewFile::create(flag, path)?, path, contents));
+    }
+    if files.is_empty() && !args.output.json {
+        return Err(Failure::Usage("nowhere to draw: give --output FILE, --report FILE or --json".to_owned()));
+    }
+    Ok(files)
+}
+
+fn contents(swept: &Swept, contents: Contents, cut_far: bool) -> Fallible<Vec<u8>> {
+    Ok(match contents {
+        Contents::Curves(Format::Csv) => output::plot::data(swept).to_bytes(Format::Csv)?,
+        Contents::Curves(format) => output::plot::picture(swept, cut_far).to_bytes(format)?,
+        Contents::Page => output::page::sweep(swept, cut_far)?.into_bytes(),
+    })
+}

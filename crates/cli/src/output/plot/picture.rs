@@ -1,0 +1,201 @@
+//! A sweep as curves.
+
+use crate::outcome::{Quantity, given};
+use crate::output::words;
+use crate::sweep::{Curve, Swept};
+use shuffledp_accounting::bound::{Kind, Standing};
+use shuffledp_accounting::catalogue::{Origin, origin};
+use shuffledp_report::number::nearest;
+use shuffledp_report::{Axis, Plot, Scale, Series, Style};
+
+/// A picture that is not told which bounds to draw ends this far above the largest answer and below the smallest: what lies
+/// beyond would press the curves that matter flat.
+const FAR: f64 = 100.0;
+
+/// It leaves out what exceeds the answer by this factor wherever it speaks.
+const HOPELESS: f64 = 1000.0;
+
+/// It shows no smaller δ than this, unless all are smaller.
+const LEAST_DELTA: f64 = 1e-20;
+
+/// A vertical axis over this ratio or more is logarithmic.
+const DECADE: f64 = 10.0;
+
+/// What of the curves is drawn.
+struct View<'a> {
+    curves: Vec<&'a Curve>,
+    left_out: Vec<&'a Curve>,
+    /// Those that are drawn in part.
+    cut: Vec<&'a Curve>,
+    shown: (f64, f64),
+}
+
+impl<'a> View<'a> {
+    fn of(swept: &'a Swept, cut_far: bool) -> Self {
+        let mut curves: Vec<&Curve> = swept.curves.iter().collect();
+        // The answer first, then our other bounds, then the published ones, then lower bounds.
+        let is_winner = |curve: &Curve| swept.winner().is_some_and(|winner| winner.about.id == curve.about.id);
+        let is_published = |curve: &Curve| origin(curve.about.id) == Origin::Published;
+        curves.sort_by_key(|curve| (!is_winner(curve), curve.about.kind == Kind::Lower, is_published(curve)));
+        let shown = if cut_far { stretch(swept) } else { EVERYTHING };
+        let (least, most) = shown;
+        let is_inside = |point: &(f64, f64)| (least..=most).contains(&point.1);
+        let is_drawn = |curve: &&Curve| !cut_far || curve.points.iter().any(is_inside) && !is_hopeless(swept, curve);
+        let (curves, left_out): (Vec<_>, Vec<_>) = curves.into_iter().partition(is_drawn);
+        let is_cut = |curve: &&&Curve| curve.points.iter().any(|point| point.1.is_finite() && !is_inside(point));
+        let cut = curves.iter().filter(is_cut).copied().collect();
+        Self { curves, left_out, cut, shown }
+    }
+
+    /// What the picture does not show of the curves.
+    fn remarks(&self) -> Vec<String> {
+        let names = |curves: &[&Curve]| curves.iter().map(|curve| curve.about.id).collect::<Vec<_>>().join(", ");
+        let mut remarks = Vec::new();
+        if !self.cut.is_empty() {
+            remarks.push(format!("Cut at the edge of the picture: {}.", names(&self.cut)));
+        }
+        if !self.left_out.is_empty() {
+            remarks.push(format!("Left out, too far from the answer: {}.", names(&self.left_out)));
+        }
+        remarks
+    }
+}
+
+const EVERYTHING: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+fn is_hopeless(swept: &Swept, curve: &Curve) -> bool {
+    let answer = |x: f64| swept.points.iter().find(|point| point.asked.x.total_cmp(&x).is_eq())?.answer(swept.widest);
+    curve.points.iter().all(|&(x, y)| answer(x).is_some_and(|answer| y > HOPELESS * answer.value))
+}
+
+/// The smallest and the largest y worth showing.
+fn stretch(swept: &Swept) -> (f64, f64) {
+    let answers = || {
+        let answers = swept.points.iter().filter_map(|point| point.answer(swept.widest));
+        answers.map(|answer| answer.value).filter(|value| *value > 0.0 && value.is_finite())
+    };
+    let (smallest, largest) = (answers().fold(f64::INFINITY, f64::min), answers().fold(0.0, f64::max));
+    match swept.quantity() {
+        _ if largest <= 0.0 => EVERYTHING,
+        Quantity::Delta if largest > LEAST_DELTA => ((smallest / FAR).max(LEAST_DELTA), 1.0),
+        Quantity::Delta => (smallest / FAR, 1.0),
+        Quantity::Epsilon | Quantity::Rdp => (smallest / FAR, largest * FAR),
+    }
+}
+
+/// The curves with their numbers in full and nothing left out.
+pub(crate) fn data(swept: &Swept) -> Plot {
+    plot(swept, swept.curves.iter())
+}
+
+/// The curves as they are best seen. `cut_far`: those far above the answer are cut or left out; the caption says so.
+pub(crate) fn picture(swept: &Swept, cut_far: bool) -> Plot {
+    let view = View::of(swept, cut_far);
+    let mut plot = plot(swept, view.curves.iter().copied()).shown(view.shown.0, view.shown.1);
+    plot.y.scale = y_scale(&plot);
+    let remarks = ["Replace-one adjacency.".to_owned(), key(swept, &plot)].into_iter().chain(view.remarks());
+    let caption = remarks.collect::<Vec<_>>().join(" ");
+    plot.caption(caption)
+}
+
+/// What a picture does not show, for those who only see that it was written.
+pub(crate) fn omissions(swept: &Swept, cut_far: bool) -> Vec<String> {
+    let remarks = View::of(swept, cut_far).remarks();
+    remarks.into_iter().map(|remark| format!("{remark} (--bounds all shows everything.)")).collect()
+}
+
+fn plot<'a>(swept: &Swept, curves: impl Iterator<Item = &'a Curve>) -> Plot {
+    let flag = swept.sweep.flag;
+    let (label, unit) = flag.quantity();
+    let scale = if swept.sweep.logarithmic { Scale::Log } else { Scale::Linear };
+    let x = Axis { label: label.to_owned(), unit: unit.to_owned(), scale };
+    let y = Axis::linear(format!("{}{}", swept.quantity().symbol(), at_given(swept)));
+    let subtitle = words::question(&swept.first().question, Some(flag));
+    curves.fold(Plot::new(title(swept), x, y).subtitle(subtitle), |plot, curve| plot.series(series(swept, curve)))
+}
+
+/// "ε against rounds"
+pub(super) fn title(swept: &Swept) -> String {
+    let flag = swept.sweep.flag;
+    let (label, _) = flag.quantity();
+    let label = if label == flag.symbol() { label } else { label.strip_suffix(flag.symbol()).unwrap_or(label) };
+    format!("{} against {}", swept.quantity().symbol(), label.trim_end())
+}
+
+/// " at δ = 1e-8", unless that is what is varied.
+pub(super) fn at_given(swept: &Swept) -> String {
+    let given_flag = swept.quantity().given();
+    if swept.sweep.flag == given_flag {
+        return String::new();
+    }
+    format!(" at {} = {}", given_flag.symbol(), nearest(given(swept.first().target), 15))
+}
+
+fn y_scale(plot: &Plot) -> Scale {
+    let (least, most) = plot.shown;
+    let values = || {
+        let values = plot.series.iter().flat_map(|series| &series.points).map(|point| point.1);
+        values.filter(|value| value.is_finite() && *value > 0.0 && (least..=most).contains(value))
+    };
+    let (smallest, largest) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    if largest >= DECADE * smallest { Scale::Log } else { Scale::Linear }
+}
+
+/// How to read the curves: only what occurs is explained.
+fn key(swept: &Swept, plot: &Plot) -> String {
+    let has = |style: Style| plot.series.iter().any(|series| series.style == style);
+    let mut parts = Vec::new();
+    if has(Style::Solid) {
+        parts.push("Solid: upper bounds with a proof.");
+    }
+    if has(Style::Dotted) {
+        parts.push("Dotted: upper bounds without one.");
+    }
+    if has(Style::Dashed) {
+        parts.push("Dashed: lower bounds.");
+    }
+    let open = plot.series.iter().filter(|series| series.open_markers).count();
+    if open > 0 && open < plot.series.len() {
+        parts.push("Full markers: computed here; open ones: published formulas.");
+    }
+    let mut text = parts.join(" ");
+    if let Some(winner) = swept.winner() {
+        let (wins, of) = (winner.wins, swept.points.len());
+        let where_ = if wins == of { "everywhere".to_owned() } else { format!("at {wins} of {of} points") };
+        text += &format!(" Thick: the tightest {} bound {where_}.", standing_word(swept.widest));
+    }
+    text
+}
+
+/// "rigorous", or what else may answer.
+fn standing_word(widest: Standing) -> String {
+    match widest {
+        Standing::Rigorous => "rigorous".to_owned(),
+        other => format!("rigorous or {}", other.word(Kind::Upper)),
+    }
+}
+
+fn series(swept: &Swept, curve: &Curve) -> Series {
+    let about = &curve.about;
+    let style = match (about.kind, about.standing) {
+        (Kind::Lower, _) => Style::Dashed,
+        (Kind::Upper, Standing::Rigorous) => Style::Solid,
+        (Kind::Upper, _) => Style::Dotted,
+    };
+    let mut series = Series::new(label(curve), curve.points.iter().copied()).style(style);
+    series.breaks.clone_from(&curve.gaps);
+    series.emphasis = swept.winner().is_some_and(|winner| winner.about.id == about.id);
+    series.open_markers = origin(about.id) == Origin::Published;
+    series
+}
+
+/// The name of a curve, with what a reader must know to trust it.
+fn label(curve: &Curve) -> String {
+    let about = &curve.about;
+    match (about.kind, about.standing) {
+        (Kind::Lower, Standing::Conjectured | Standing::Asymptotic | Standing::Flawed) => {
+            format!("{} (lower, {})", about.id, about.standing.word(Kind::Lower))
+        }
+        (kind, standing) => format!("{} ({})", about.id, standing.word(kind)),
+    }
+}

@@ -1,0 +1,100 @@
+//! A sweep for a person: the answer at a few points, and what is to be said beside it.
+
+use super::picture::{at_given, title};
+use crate::output::{table, text, width, words};
+use crate::sweep::{Answered, Swept};
+use anyhow::Result;
+use shuffledp_accounting::bound::Kind;
+use shuffledp_accounting::catalogue::{Origin, origin};
+use shuffledp_report::number::nearest;
+use shuffledp_report::{Column, Table};
+
+/// Points that are printed; the rest is in the files.
+const PRINTED: usize = 9;
+
+/// The answer at a few points.
+pub(crate) fn answer(swept: &Swept) -> Result<String> {
+    let (question, flag) = (&swept.first().question, Some(swept.sweep.flag));
+    let mut text = format!("{}{}, replace-one adjacency\n", title(swept), at_given(swept));
+    text += &format!("Asked: {}.\n", words::question(question, flag));
+    text += &format!("Assumes: {}.\n\n", words::assumptions(question, flag));
+    text += &answers(swept, PRINTED)?.to_text(Some(width()));
+    Ok(text)
+}
+
+/// The answers at `most` points, evenly chosen, the first and the last among them.
+pub(crate) fn answers(swept: &Swept, most: usize) -> Result<Table> {
+    let symbol = swept.quantity().symbol();
+    let has_lower = swept.points.iter().any(|point| point.survey.best_lower().is_some());
+    let mut columns = vec![
+        Column::number(swept.sweep.flag.name()),
+        Column::number(format!("{symbol} ≤")),
+        Column::text("bound"),
+        Column::text("standing"),
+    ];
+    if has_lower {
+        columns.extend([Column::number(format!("{symbol} ≥")), Column::text("lower bound")]);
+    }
+    let mut table = Table::new(columns);
+    let mut row = |point: &Answered| -> Result<()> {
+        let x = point.asked.x;
+        let mut cells = vec![if swept.sweep.flag.is_count() { format!("{x:.0}") } else { nearest(x, 15) }];
+        cells.extend(match point.answer(swept.widest) {
+            Some(bound) => [text::value(bound), bound.id.to_owned(), bound.standing.word(bound.kind).to_owned()],
+            None => ["–".to_owned(), String::new(), String::new()],
+        });
+        if has_lower {
+            cells.extend(match point.survey.best_lower() {
+                Some(bound) => [text::value(bound), bound.id.to_owned()],
+                None => [String::new(), String::new()],
+            });
+        }
+        table.row(cells)?;
+        Ok(())
+    };
+    let (count, last) = (swept.points.len().min(most), swept.points.len() - 1);
+    for i in 0..count {
+        row(&swept.points[i * last / (count - 1).max(1)])?;
+    }
+    Ok(table)
+}
+
+/// Every curve with its source.
+pub(crate) fn sources(swept: &Swept) -> Result<Table> {
+    let mut table = Table::new([
+        Column::text("bound"),
+        Column::text("kind"),
+        Column::text("standing"),
+        Column::text("origin"),
+        Column::note("source and remarks"),
+    ]);
+    for curve in &swept.curves {
+        let about = &curve.about;
+        table.row([
+            about.id,
+            if about.kind == Kind::Upper { "upper" } else { "lower" },
+            about.standing.word(about.kind),
+            if origin(about.id) == Origin::Published { "published" } else { "computed here" },
+            &table::remarks(about.citation, about.note),
+        ])?;
+    }
+    Ok(table)
+}
+
+/// Who is silent, and why, line by line; those with one reason share a line.
+pub(crate) fn silence(swept: &Swept) -> Vec<String> {
+    let of = swept.points.len();
+    let everywhere = swept.silent().into_iter().map(|silent| (silent, of));
+    let mut groups: Vec<(&str, usize, Vec<&str>)> = Vec::new();
+    for (silent, count) in everywhere.chain(swept.partly_silent()) {
+        match groups.iter_mut().find(|(reason, same, _)| *reason == silent.reason && *same == count) {
+            Some((_, _, ids)) => ids.push(silent.id),
+            None => groups.push((&silent.reason, count, vec![silent.id])),
+        }
+    }
+    let line = |(reason, count, ids): (&str, usize, Vec<&str>)| {
+        let where_ = if count == of { String::new() } else { format!(" at {count} of {of} points") };
+        format!("not applicable{where_}: {}: {reason}", ids.join(", "))
+    };
+    groups.into_iter().map(line).collect()
+}
