@@ -7,6 +7,7 @@
 mod common;
 
 use common::{run_in, run_line};
+use std::path::Path;
 use tempfile::tempdir;
 
 #[test]
@@ -28,7 +29,7 @@ fn examples(help: &str) -> Vec<Vec<String>> {
 #[test]
 fn examples_in_help_run() {
     let folder = tempdir().unwrap();
-    for page in ["--help", "epsilon --help", "delta --help", "demo --help", "completions --help"] {
+    for page in ["--help", "epsilon --help", "delta --help", "plot --help", "demo --help", "completions --help"] {
         let examples = examples(&run_line(page).stdout);
         assert!(!examples.is_empty(), "{page} has no example");
         for example in examples {
@@ -37,6 +38,26 @@ fn examples_in_help_run() {
             assert_eq!(result.code, Some(0), "{example:?}: {result:?}");
         }
     }
+}
+
+/// The picture in the README is what the command below it draws. Renewed like the rest: `TRYCMD=overwrite`.
+#[test]
+fn the_picture_of_the_readme_is_what_its_command_draws() {
+    let readme = include_str!("../../../README.md");
+    let line = readme.lines().find_map(|line| line.strip_prefix("shuffledp plot ")).unwrap();
+    let folder = tempdir().unwrap();
+    let place = line.rsplit(' ').next().unwrap();
+    let words: Vec<&str> = ["plot"].into_iter().chain(line.split(' ')).collect();
+    let words: Vec<&str> = words.iter().map(|word| if *word == place { "drawn.svg" } else { word }).collect();
+    let result = run_in(folder.path(), &words);
+    result.assert_decent(line);
+    let drawn = std::fs::read_to_string(folder.path().join("drawn.svg")).unwrap();
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(place);
+    if std::env::var("TRYCMD").is_ok_and(|mode| mode == "overwrite") {
+        std::fs::write(&committed, &drawn).unwrap();
+    }
+    assert!(drawn == std::fs::read_to_string(committed).unwrap(), "{place} is not what 'shuffledp {line}' draws");
+    assert!(drawn.len() < 100_000);
 }
 
 /// The Rust example of the README, line by line: the test below compares them.

@@ -20,7 +20,7 @@ const DIGITS: usize = 6;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What is varied")]
 pub(crate) struct SweepArgs {
-    /// Vary this flag over a range: any flag that holds a number, such as rounds=1..100000 or sigma=0.5..5:40
+    /// Vary a flag, instead of giving it, over a range: any that holds a number, such as rounds=1..100000 or sigma=0.5..5:40
     #[arg(long, value_name = "FLAG=FROM..TO[:POINTS]", value_parser = Sweep::parse)]
     sweep: Sweep,
 

@@ -46,9 +46,10 @@ Examples:
       --sweep order=2..100 -o order.svg \\
       --bounds ccs21-upper,any-ldp-rdp,girgis-theorem-2
 
-  δ against ε:
+  δ against ε, for a program to read:
   $ shuffledp plot --clients 1e4 --randomizer rr --local-epsilon 1 \\
-      --quantity delta --sweep epsilon=0.01..0.5:30 --json";
+      --quantity delta --sweep epsilon=0.01..0.1:30 --json \\
+      --bounds two-level-pld,any-ldp-pld";
 
 pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let sweep = args.sweep.sweep()?;

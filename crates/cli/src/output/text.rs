@@ -18,7 +18,7 @@ pub(super) fn value(bound: &Bound) -> String {
     }
 }
 
-/// "ε ≤ 1.0403 (girgis-theorem-1, rigorous) at δ = 1e-8, replace-one adjacency"
+/// "ε ≤ 0.19588 (any-ldp-pld, rigorous) at δ = 1e-8, replace-one adjacency"
 pub(crate) fn headline(outcome: &Outcome) -> String {
     let quantity = outcome.quantity();
     format!(
