@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn narrow_ranges_keep_their_digits() {
         assert_eq!(values("sigma=1..1.0000001:3").len(), 3);
-        assert_eq!(values("sigma=0.1..0.9:4")[1], 0.366667);
+        assert_eq!(values("sigma=0.1..0.9:4"), [0.1, 0.366667, 0.633333, 0.9]);
     }
 
     #[test]
