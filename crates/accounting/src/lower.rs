@@ -81,7 +81,9 @@ impl Method for OneBit {
                 BinaryPair::two_level(scheme, epsilon, high_mass)?
             }
             // Records ±a, noise of scale 2a/ε0: the report exceeds a with probability 1/2 from +a, and e^{−ε0}/2 from −a.
-            (Mechanism::Laplace { local_epsilon }, _) => BinaryPair::new(scheme, (-local_epsilon).exp() / 2.0, 0.5)?,
+            (Mechanism::Laplace { local_epsilon }, _) => {
+                BinaryPair::new(scheme, (-local_epsilon).exp() / 2.0, -(-local_epsilon).exp_m1() / 2.0)?
+            }
             _ => match question.randomizer().local_guarantee() {
                 LocalGuarantee::Gaussian { mu } => gaussian_bit(question, mu)?,
                 _ => {
@@ -108,7 +110,8 @@ fn gaussian_bit(question: &Question, mu: f64) -> Result<BinaryPair> {
         .unwrap_or(mu / 2.0);
     let (p0, p1) = probabilities(best);
     // Accurate to a few ulps; a bit that is a little less telling is the safe side.
-    BinaryPair::new(question.scheme(), p0 * (1.0 + 1e-14), p1 * (1.0 - 1e-14))
+    let (p0, p1) = (p0 * (1.0 + 1e-14), p1 * (1.0 - 1e-14));
+    BinaryPair::new(question.scheme(), p0, p1 - p0)
 }
 
 /// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP) randomizers, if that is what was asked about.

@@ -25,6 +25,21 @@ const LN_CUT: f64 = -69.0;
 /// Relative error of the curve's values: probabilities to 1e-12, and sums of thousands of positive terms.
 const RELATIVE_ERROR: f64 = 4e-12;
 
+/// A randomized bit: it is wrong with probability p, and right with probability p + gap.
+#[derive(Clone, Copy)]
+struct Bit {
+    p: f64,
+    /// 1 − 2p, without cancellation, rounded up.
+    gap: f64,
+}
+
+impl Bit {
+    fn new(local_epsilon: f64) -> Result<Self> {
+        let e = super::upper::exponentials(local_epsilon)?.0;
+        Ok(Self { p: 1.0 / (1.0 + e), gap: (local_epsilon / 2.0).tanh() * (1.0 + 1e-15) })
+    }
+}
+
 /// A number of speaking clients, the probability that the victim is one of them, and how likely this size is.
 struct Size {
     speaking: u64,
@@ -35,14 +50,15 @@ struct Size {
 /// The curve of binary randomized response with this ε0, an upper bound for every dataset and both directions. `blanket` is the loss of its blanket pair, another such bound.
 pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) -> Result<Curve> {
     let sizes = sizes(scheme)?;
-    let p = 1.0 / (1.0 + super::upper::exponentials(local_epsilon)?.0);
+    let bit = Bit::new(local_epsilon)?;
+    let p = bit.p;
     if local_epsilon <= 0.0 {
         return Err(AccountingError::not_applicable("at a local epsilon of 0 there is nothing to sharpen"));
     }
     let presence = sizes.iter().map(|size| size.presence).fold(0.0, f64::max);
     let speaking = sizes.iter().map(|size| size.weight * size.speaking as f64).sum::<f64>().max(1.0);
     // About γ·(1−2p)/√(kpq), the standard deviation of the loss, and no more than ε0.
-    let typical = (presence * (1.0 - 2.0 * p) / (speaking * p * (1.0 - p)).sqrt()).min(local_epsilon);
+    let typical = (presence * bit.gap / (speaking * p * (1.0 - p)).sqrt()).min(local_epsilon);
     let spacing = power_of_two(typical / PER_DEVIATION);
     // A victim that is present with probability γ changes any probability by at most 1 + γ(e^{ε0} − 1).
     let greatest = (presence * local_epsilon.exp_m1()).ln_1p();
@@ -53,7 +69,7 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) 
         Lattice { spacing, exponentials: epsilons().map(|epsilon| (epsilon.exp(), epsilon.exp_m1())).collect() };
     let mut deltas = vec![0.0; lattice.exponentials.len()];
     for size in &sizes {
-        let worst = worst_of_size(size, p, &lattice);
+        let worst = worst_of_size(size, bit, &lattice);
         deltas.iter_mut().zip(worst).for_each(|(total, delta)| *total += size.weight * delta);
     }
     // What windows cut off, of all sizes, and what rounding may have lost.
@@ -68,10 +84,10 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) 
 /// At least the δ of one round of binary randomized response at `epsilon`, for every dataset and both directions: exact for a plain shuffle.
 pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<f64> {
     let sizes = sizes(scheme)?;
-    let p = 1.0 / (1.0 + super::upper::exponentials(local_epsilon)?.0);
+    let bit = Bit::new(local_epsilon)?;
     // One lattice point: nothing is connected, every outcome counts as it is.
     let point = Lattice { spacing: 1.0, exponentials: vec![(epsilon.exp(), epsilon.exp_m1())] };
-    let delta: f64 = sizes.iter().map(|size| size.weight * worst_of_size(size, p, &point)[0]).sum();
+    let delta: f64 = sizes.iter().map(|size| size.weight * worst_of_size(size, bit, &point)[0]).sum();
     Ok(delta * (1.0 + RELATIVE_ERROR) + 8.0 * LN_CUT.exp())
 }
 
@@ -82,7 +98,8 @@ struct Lattice {
 }
 
 /// The pointwise maximum over the datasets, for one number of speaking clients.
-fn worst_of_size(size: &Size, p: f64, lattice: &Lattice) -> Vec<f64> {
+fn worst_of_size(size: &Size, bit: Bit, lattice: &Lattice) -> Vec<f64> {
+    let p = bit.p;
     let others = size.speaking.saturating_sub(1);
     let substitutes: &[f64] = if size.presence < 1.0 { &[p, 1.0 - p] } else { &[p] };
     let maximum = |mut a: Vec<f64>, b: Vec<f64>| {
@@ -101,25 +118,26 @@ fn worst_of_size(size: &Size, p: f64, lattice: &Lattice) -> Vec<f64> {
             let sum = BinarySum::new(others, ones, p, LN_CUT);
             substitutes.iter().fold(worst, |worst, substitute| {
                 let slot = |victim: f64| size.presence * victim + (1.0 - size.presence) * substitute;
-                maximum(worst, hockey_sticks(&sum, slot(1.0 - p), slot(p), lattice))
+                let gap = size.presence * bit.gap;
+                maximum(worst, hockey_sticks(&sum, slot(1.0 - p), gap, lattice))
             })
         })
         .reduce(empty, maximum);
     maximum(worst, floor)
 }
 
-/// `Σ (P − e^ε Q)₊` at every lattice point, P and Q the sum plus a bit that is 1 with probability `high` and `low`.
+/// `Σ (P − e^ε Q)₊` at every lattice point, P and Q the sum plus a bit that is 1 with probability `high` and `high − gap`.
 ///
 /// The loss increases with the count, so one pass from the top does: `G(ε−h) = e^{−h}G(ε) + (1−e^{−h})A + Σ (P_j − e^{ε−h}Q_j)` over the outcomes in between, A the P-mass
 /// above. With `d = (P−Q)/P`, which does not cancel, `P − e^ε Q = P·(d·e^ε − (e^ε − 1))`.
-fn hockey_sticks(sum: &BinarySum, high: f64, low: f64, lattice: &Lattice) -> Vec<f64> {
+fn hockey_sticks(sum: &BinarySum, high: f64, gap: f64, lattice: &Lattice) -> Vec<f64> {
     let masses = &sum.masses;
     // (P, d) of the outcome with j ones above the window's first.
     let outcome = |j: usize| {
         let stay = masses.get(j).copied().unwrap_or(0.0);
         let step = if j > 0 { masses[j - 1] } else { 0.0 };
         let mass = (1.0 - high) * stay + high * step;
-        (mass, (high - low) * (step - stay) / mass)
+        (mass, gap * (step - stay) / mass)
     };
     let (keep, add) = ((-lattice.spacing).exp(), -(-lattice.spacing).exp_m1());
     let mut curve = vec![0.0; lattice.exponentials.len()];

@@ -41,12 +41,13 @@ pub(crate) struct Cells {
     pub(crate) rest: f64,
 }
 
-/// The weights of a [`LinearPair`]: o, x, y, z.
+/// The weights of a [`LinearPair`]: o, y, x − y, z.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weights {
     pub(crate) offset: f64,
-    pub(crate) high: f64,
     pub(crate) low: f64,
+    /// x − y, given by the caller because subtraction would cancel at small ε0.
+    pub(crate) gap: f64,
     pub(crate) neutral: f64,
 }
 
@@ -60,7 +61,7 @@ impl LinearPair {
     /// Checks that the cells are probabilities and that both densities have mass 1.
     pub(crate) fn new(trials: u64, cells: Cells, weights: Weights) -> Result<Self> {
         let Cells { signal, neutral, rest } = cells;
-        let Weights { offset, high, low, neutral: neutral_step } = weights;
+        let Weights { offset, low, gap, neutral: neutral_step } = weights;
         if trials as f64 * 2.0 * signal > MAX_SIGNALS {
             return Err(AccountingError::not_applicable(
                 "more than 1e11 clones are expected in a round, too many to sum over",
@@ -75,16 +76,16 @@ impl LinearPair {
                 (0.0, 1.0)
             },
             offset,
-            level_step: (high + low) / 2.0,
+            level_step: low + gap / 2.0,
             floor_step: low,
-            tilt_step: (high - low) / 2.0,
+            tilt_step: gap / 2.0,
             neutral_step,
-            max_loss: ((offset + high * trials as f64) / (offset + low * trials as f64)).ln(),
+            max_loss: (gap * trials as f64 / (offset + low * trials as f64)).ln_1p(),
         };
         let trials = trials as f64;
-        let mass = offset + trials * ((high + low) * signal + neutral_step * neutral);
+        let mass = offset + trials * ((2.0 * low + gap) * signal + neutral_step * neutral);
         let total = 2.0 * signal + neutral + rest;
-        let sound = [signal, neutral, rest, offset, low, high - low, neutral_step].iter().all(|w| *w >= 0.0)
+        let sound = [signal, neutral, rest, offset, low, gap, neutral_step].iter().all(|w| *w >= 0.0)
             && (mass - 1.0).abs() < NORMALISATION
             && (total - 1.0).abs() < NORMALISATION;
         if sound {

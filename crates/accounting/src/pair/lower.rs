@@ -16,17 +16,19 @@ pub fn third_value(scheme: &Scheme, local_epsilon: f64, categories: u64) -> Resu
     if categories < 3 {
         return Err(AccountingError::not_applicable("there is no third value among two"));
     }
-    let e = super::upper::exponentials(local_epsilon)?.0;
+    let (e, e_minus_1) = super::upper::exponentials(local_epsilon)?;
     let n = scheme.clients() as f64;
     let others = (categories - 3) as f64;
     let p = 1.0 / (e + 2.0 + others);
     let (trials, heard, absent) = super::upper::trials(scheme);
+    // A lower bound wants a rate that is not too large: thinning is post-processing.
+    let heard = lower_rate(scheme).unwrap_or(heard);
     let cells = Cells { signal: heard * p, neutral: heard * others * p + (1.0 - heard), rest: heard * e * p };
     let weights = Weights {
         offset: absent + trials as f64 / (n * e),
-        high: (e - 1.0 / e) / n,
-        low: (1.0 - 1.0 / e) / n,
-        neutral: (1.0 - 1.0 / e) / n,
+        low: -(-local_epsilon).exp_m1() / n,
+        gap: e_minus_1 / n,
+        neutral: -(-local_epsilon).exp_m1() / n,
     };
     LinearPair::new(trials, cells, weights)
 }
@@ -55,19 +57,23 @@ const LN_CUT: f64 = -69.0;
 const MAX_CLIENTS: u64 = 100_000_000_000;
 
 impl BinaryPair {
-    /// The pair of a bit with these probabilities, `0 < p0 < p1 < 1`; of at most 10¹¹ clients.
-    pub fn new(scheme: &Scheme, p0: f64, p1: f64) -> Result<Self> {
+    /// The pair of a bit that is 1 with probability `p0` or `p0 + gap`, `0 < p0 < p0 + gap < 1`; of at most 10¹¹ clients.
+    ///
+    /// The gap is given because the difference of two rounded probabilities would cancel; a little less of it is the safe side.
+    pub fn new(scheme: &Scheme, p0: f64, gap: f64) -> Result<Self> {
         if scheme.clients() > MAX_CLIENTS {
             return Err(AccountingError::not_applicable(format!(
                 "the counts of more than {MAX_CLIENTS} clients are too many to be summed"
             )));
         }
         let sizes = match scheme.participation() {
-            Participation::CheckIn { rate, drop_out } => blocks_of_sizes(scheme.clients(), rate * (1.0 - drop_out)),
+            Participation::CheckIn { rate, .. } => {
+                blocks_of_sizes(scheme.clients(), lower_rate(scheme).unwrap_or(rate))
+            }
             _ => vec![(1.0, scheme.fixed_size().unwrap_or(scheme.clients()))],
         };
-        let step = (p1 - p0) / (scheme.clients() as f64 * p0 * (1.0 - p0));
-        if p0 > 0.0 && p0 < p1 && p1 < 1.0 && step.is_finite() {
+        let step = gap * (1.0 - 1e-14) / (scheme.clients() as f64 * p0 * (1.0 - p0));
+        if p0 > 0.0 && gap > 0.0 && p0 + gap < 1.0 && step.is_finite() {
             Ok(Self { sizes, p0, step })
         } else {
             Err(AccountingError::not_applicable("the bit of a report says nothing that floats can tell"))
@@ -77,9 +83,9 @@ impl BinaryPair {
     /// The bit of a two-level randomizer: whether the report lies in the high set of the second record, given disjoint high sets. For q = 1/2 this is
     /// binary randomized response.
     pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<Self> {
-        let (e, e_minus_1) = super::upper::exponentials(local_epsilon)?;
+        let (_, e_minus_1) = super::upper::exponentials(local_epsilon)?;
         let low = high_mass / (1.0 + e_minus_1 * high_mass);
-        Self::new(scheme, low, e * low)
+        Self::new(scheme, low, e_minus_1 * low)
     }
 
     /// (probability when all hold the first record, logarithm of the factor when the victim holds the second), every outcome of the windows once.
@@ -108,6 +114,15 @@ impl BinaryPair {
     pub(crate) fn loss_error(&self) -> f64 {
         let reports = self.sizes.iter().map(|(_, reports)| *reports).max().unwrap_or(0) as f64;
         8.0 * f64::EPSILON * self.step * reports
+    }
+}
+
+/// The rate at check-in, rounded down; `None` for fixed sizes.
+fn lower_rate(scheme: &Scheme) -> Option<f64> {
+    match scheme.participation() {
+        Participation::CheckIn { rate, drop_out: 0.0 } => Some(rate),
+        Participation::CheckIn { rate, drop_out } => Some((rate * (1.0 - drop_out).next_down()).next_down()),
+        _ => None,
     }
 }
 

@@ -26,7 +26,7 @@ pub fn dominating(round: &Round) -> Result<LinearPair> {
 /// in the victim's first high set, its second, or neither, with probabilities (q, q, 1−2q). At check-in, absence is a symbol that
 /// everyone may send: the randomizer stays two-level over all n clients with γ' = rγ+1−r and γ'q' = rγq.
 pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<LinearPair> {
-    let (e, e_minus_1) = exponentials(local_epsilon)?;
+    let (_, e_minus_1) = exponentials(local_epsilon)?;
     let q = crate::error::require(
         high_mass > 0.0 && high_mass <= 0.5,
         "high-mass",
@@ -44,7 +44,7 @@ pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<
         neutral: heard * gamma * (1.0 - 2.0 * q) + (1.0 - heard),
         rest: heard * outside,
     };
-    LinearPair::new(trials, cells, Weights { offset, high: e / n, low: 1.0 / n, neutral: 1.0 / n })
+    LinearPair::new(trials, cells, Weights { offset, low: 1.0 / n, gap: e_minus_1 / n, neutral: 1.0 / n })
 }
 
 /// The pair that dominates *every* ε0-LDP randomizer (Feldman, McMillan, Talwar 2021, "Hiding among the clones").
@@ -53,7 +53,7 @@ pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<
 /// laws mix these as E : 1 and 1 : E. Clients that stay away at check-in are seen to be missing, and hide nobody but count for the
 /// sampling rate k/n.
 pub fn any_ldp(scheme: &Scheme, local_epsilon: f64) -> Result<LinearPair> {
-    let (e, _) = exponentials(local_epsilon)?;
+    let (e, e_minus_1) = exponentials(local_epsilon)?;
     let scheme = &computable(scheme)?;
     let n = scheme.clients() as f64;
     // κ = 2E/(E+1) normalises the mixture over the clones' base measure.
@@ -64,7 +64,7 @@ pub fn any_ldp(scheme: &Scheme, local_epsilon: f64) -> Result<LinearPair> {
         neutral: 1.0 - heard,
         rest: heard * -(-local_epsilon).exp_m1(),
     };
-    LinearPair::new(trials, cells, Weights { offset, high: kappa * e / n, low: kappa / n, neutral: 1.0 / n })
+    LinearPair::new(trials, cells, Weights { offset, low: kappa / n, gap: kappa * e_minus_1 / n, neutral: 1.0 / n })
 }
 
 /// Populations of a plain shuffle beyond this are treated as this many: the messages of the other clients may be revealed, which is

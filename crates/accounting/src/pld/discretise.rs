@@ -199,7 +199,7 @@ impl LossLattice {
             first,
             masses,
             infinity: 0.0,
-            relative_error: PROBABILITY_ERROR + 8.0 * U * (atoms.len() as f64 + count as f64),
+            relative_error: PROBABILITY_ERROR + pair.loss_error() + 8.0 * U * (atoms.len() as f64 + count as f64),
             loss_error: pair.loss_error() + 16.0 * U * greatest,
             remainder: None,
         }
