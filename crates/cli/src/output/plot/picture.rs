@@ -118,8 +118,9 @@ fn plot<'a>(swept: &Swept, curves: impl Iterator<Item = &'a Curve>) -> Plot {
 pub(super) fn title(swept: &Swept) -> String {
     let flag = swept.sweep.flag;
     let (label, _) = flag.quantity();
-    let label = if label == flag.symbol() { label } else { label.strip_suffix(flag.symbol()).unwrap_or(label) };
-    format!("{} against {}", swept.quantity().symbol(), label.trim_end())
+    // "rounds T" is "rounds" in a title; "local ε0" needs its letter.
+    let word = label.strip_suffix(flag.symbol()).filter(|_| flag.symbol().is_ascii()).unwrap_or(label);
+    format!("{} against {}", swept.quantity().symbol(), word.trim_end())
 }
 
 /// " at δ = 1e-8", unless that is what is varied.
