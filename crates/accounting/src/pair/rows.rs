@@ -230,6 +230,10 @@ impl LinearPair {
         if above < most.trials {
             add(ln_cut, below as f64);
         }
+        if below == 0 && most.window(ln_cut).0 > 0 {
+            // Kept entirely at M = high, but not where there are more trials.
+            add(ln_cut, 0.0);
+        }
         let (mut edge, mut ln_edge) = (below, ln_cut);
         while edge > 0 {
             let next = fewest.window(ln_edge * SHELL_GROWTH).0.min(edge - 1);

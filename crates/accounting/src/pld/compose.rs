@@ -134,8 +134,9 @@ impl Window {
     }
 }
 
-/// The convolution of all parts on the window. What lies above it is charged to infinity; what lies below it reappears inside (the
-/// cycle), which can only add to an upper bound and is subtracted from a lower one.
+/// The convolution of all parts on the window. What lies outside of it reappears inside (the cycle), which can only add to an upper bound and is
+/// subtracted from a lower one. For an upper bound, what lies above is charged to infinity, and what lies below is remembered as lost: tilted, its
+/// reappearance does not pay for it, because the cycle keeps *tilted* mass, and the same tilted mass at a larger loss is less P-mass.
 ///
 /// `tails` are the logarithms of what lies below and above, if anything does.
 fn convolve(
@@ -157,18 +158,25 @@ fn convolve(
     let theta = parts[0].0.theta;
     let ln_scale: f64 = parts.iter().map(|(t, count)| t.ln_scale * *count as f64).sum();
     let mut infinity: f64 = parts.iter().map(|(t, count)| t.infinity * *count as f64).sum();
+    // Paths with at least one lost part: Π(1 + lost)^count − 1.
+    let mut lost = parts.iter().map(|(t, count)| t.lost.ln_1p() * *count as f64).sum::<f64>().exp_m1();
     let mut shift = error;
     if let Some((below, above)) = tails {
         let top = (window.first + window.length as i64) as f64 * spacing;
         match direction {
-            Direction::Up => infinity += (above + ln_scale - theta * top).exp() * (1.0 + 1e-9),
+            Direction::Up => {
+                infinity += (above + ln_scale - theta * top).exp() * (1.0 + 1e-9);
+                if theta > 0.0 {
+                    lost += below.exp() * (1.0 + 1e-9);
+                }
+            }
             Direction::Down => shift += below.exp() + above.exp(),
         }
     }
     let shift = direction.sign() * shift;
     let masses = cycle[start..].iter().chain(&cycle[..start]).map(|mass| (mass.max(0.0) + shift).max(0.0)).collect();
     let (first, masses) = trimmed(window.first, masses);
-    let mut result = Tilted { theta, spacing, first, masses, ln_scale, infinity };
+    let mut result = Tilted { theta, spacing, first, masses, ln_scale, infinity, lost };
     result.normalise();
     result
 }

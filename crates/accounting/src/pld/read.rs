@@ -12,6 +12,9 @@ const MARGIN: f64 = 40.0;
 /// Covers the roundings of reading: every sum below has non-negative terms.
 const READING_ERROR: f64 = 1e-10;
 
+/// Shares of δ that are tried for what windows have lost.
+const RESERVED: [f64; 8] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5];
+
 /// Tilting a loss ℓ by θ costs a few units of roundoff times θℓ; all rounds together may cost 1e-7.
 const MAX_TILT: f64 = 1e8;
 
@@ -44,7 +47,7 @@ impl Rounds {
         composed.check()?;
         let finite = composed.hockey_stick(epsilon);
         Ok(match self.direction {
-            Direction::Up => (finite * (1.0 + READING_ERROR) + composed.infinity).min(1.0),
+            Direction::Up => (finite * (1.0 + READING_ERROR) + composed.reserve(epsilon) + composed.infinity).min(1.0),
             Direction::Down => (finite * (1.0 - READING_ERROR)).min(1.0),
         })
     }
@@ -64,11 +67,19 @@ impl Rounds {
     fn read_epsilon(&self, composed: &Tilted, delta: f64) -> Result<f64> {
         composed.check()?;
         let finite = (delta - composed.infinity) * (1.0 - self.direction.sign() * READING_ERROR);
-        let crossing = if finite > 0.0 { composed.crossing(finite) } else { Some(f64::INFINITY) };
-        Ok(match (self.direction, crossing) {
-            (Direction::Up, crossing) => (crossing.unwrap_or(composed.bottom()) + self.loss_error()).max(0.0),
-            (Direction::Down, crossing) => (crossing.unwrap_or(0.0) - self.loss_error()).max(0.0),
-        })
+        if self.direction == Direction::Down {
+            let crossing = if finite > 0.0 { composed.crossing(finite) } else { None };
+            return Ok((crossing.unwrap_or(0.0) - self.loss_error()).max(0.0));
+        }
+        // What was lost below windows gets a share of δ. Every share whose ε passes is an answer; the first is nearly always enough.
+        for share in RESERVED {
+            let rest = finite * (1.0 - if composed.lost > 0.0 { share } else { 0.0 });
+            let epsilon = if rest > 0.0 { composed.crossing(rest).unwrap_or(composed.bottom()) } else { f64::INFINITY };
+            if composed.reserve(epsilon) <= finite - rest || epsilon == f64::INFINITY {
+                return Ok((epsilon + self.loss_error()).max(0.0));
+            }
+        }
+        Ok(f64::INFINITY)
     }
 
     /// Beyond it tilting costs too much, or leaves a single point of the lattice.
@@ -87,11 +98,28 @@ impl Rounds {
 impl Tilted {
     /// An accountant that gives up must say so: a NaN among the masses would count for nothing below.
     fn check(&self) -> Result<()> {
-        if self.ln_scale.is_finite() && self.infinity >= 0.0 && self.masses.iter().all(|mass| *mass >= 0.0) {
+        if self.ln_scale.is_finite()
+            && self.infinity >= 0.0
+            && self.lost >= 0.0
+            && self.masses.iter().all(|mass| *mass >= 0.0)
+        {
             Ok(())
         } else {
             Err(AccountingError::numerical("the composed loss distribution is not finite"))
         }
+    }
+
+    /// At least what the lost mass contributes to δ(ε), wherever it stands.
+    ///
+    /// A tilted mass at s contributes `exp(ln_scale)·e^{−θs}(1 − e^{ε−s})₊` of itself, which is largest at `e^{ε−s} = θ/(1+θ)`: Chernoff's bound.
+    fn reserve(&self, epsilon: f64) -> f64 {
+        if self.lost == 0.0 {
+            return 0.0;
+        }
+        let theta = self.theta;
+        let ln_most = self.ln_scale - theta * epsilon + theta * (theta / (1.0 + theta)).ln() - theta.ln_1p();
+        let slack = 8.0 * f64::EPSILON * (self.ln_scale.abs() + theta * epsilon.abs() + theta + 1.0);
+        self.lost * (ln_most + slack).exp()
     }
 
     /// The smallest loss of the window.

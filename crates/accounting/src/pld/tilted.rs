@@ -16,6 +16,8 @@ pub(super) struct Tilted {
     pub(super) ln_scale: f64,
     /// P-mass at infinity, not tilted.
     pub(super) infinity: f64,
+    /// Tilted mass that lay below a window and is not among `masses`; it may stand at any loss. Upper bounds only.
+    pub(super) lost: f64,
 }
 
 /// Unit roundoff.
@@ -34,6 +36,7 @@ impl Tilted {
             masses,
             ln_scale: reference + lattice.direction.sign() * error,
             infinity: lattice.infinity,
+            lost: 0.0,
         };
         tilted.normalise();
         tilted
@@ -42,6 +45,7 @@ impl Tilted {
     pub(super) fn normalise(&mut self) {
         let sum: f64 = self.masses.iter().sum();
         self.masses.iter_mut().for_each(|mass| *mass /= sum);
+        self.lost /= sum;
         self.ln_scale += sum.ln();
     }
 
