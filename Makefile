@@ -2,12 +2,13 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint bench docs demo
+.PHONY: help test lint bench bench-accounting docs demo
 
 help:
 	@echo "make test    format check, clippy and every test, in release mode"
 	@echo "make lint    format check, clippy, cargo deny"
 	@echo "make bench   benchmarks"
+	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
 	@echo "make docs    API documentation, and a list of the written ones"
 	@echo "make demo    the headline question; writes report.html"
 
@@ -23,6 +24,12 @@ lint:
 
 bench:
 	$(CARGO) bench --workspace --bench '*'
+
+# Asks only what bench/accounting/results.json lacks; ARGS=--fresh asks everything again, ARGS=--ours only us.
+bench-accounting:
+	$(CARGO) build --release
+	$(CARGO) bench -p shuffledp-accounting --bench questions
+	python3 bench/accounting/run.py $(ARGS)
 
 docs:
 	$(CARGO) doc --workspace --no-deps
