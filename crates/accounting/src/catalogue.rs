@@ -3,7 +3,7 @@
 use crate::bound::{About, Answer, Bound, Kind, Standing};
 use crate::error::{AccountingError, Result, require_delta, require_epsilon, require_order};
 use crate::scheme::Question;
-use crate::{dominating, gaussian, lower, published};
+use crate::{approximate, dominating, gaussian, lower, published};
 
 /// What is wanted of a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,7 +91,9 @@ pub trait Analysis {
 
 /// All methods, in the order in which they are shown.
 pub fn methods() -> impl Iterator<Item = &'static dyn Method> {
-    published::METHODS.iter().chain(gaussian::METHODS).chain(dominating::METHODS).chain(lower::METHODS).copied()
+    let upper =
+        published::METHODS.iter().chain(gaussian::METHODS).chain(approximate::METHODS).chain(dominating::METHODS);
+    upper.chain(lower::METHODS).copied()
 }
 
 /// The method called `id`.

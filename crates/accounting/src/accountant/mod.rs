@@ -6,12 +6,17 @@
 //! parameters of a round told to the accountant (n, k, rate, ε0, and whether there is a next round) must not: the numbers hold for a sequence fixed
 //! in advance. Where they may depend on earlier outputs, compose the largest sequence that could happen and ask once, or stop by a preset
 //! budget with a privacy filter; see `docs/theory/composition.md`.
+//!
+//! # Rounds with a δ0
+//!
+//! Gaussian, discrete Gaussian and (ε0, δ0)-LDP rounds are replaced by ideal ones, and the total variation to those is charged to δ
+//! (`docs/theory/approximate.md`). Which ε0 a Gaussian round is taken at is decided when the accountant is asked: each kind of such rounds gets an
+//! equal part of the total variation, and how much there is of it is chosen for the smallest answer.
 
 mod state;
 
+use crate::approximate::Idealised;
 use crate::error::{AccountingError, Result, require_delta, require_epsilon};
-use crate::pair::{Direction, upper};
-use crate::pld::{Rounds, cache};
 use crate::scheme::{MAX_COUNT, Round};
 use serde::{Deserialize, Serialize};
 
@@ -47,9 +52,6 @@ pub struct Accountant {
     ledger: Vec<Entry>,
 }
 
-/// Lattice points to a standard deviation of a round.
-const PER_DEVIATION: f64 = 128.0;
-
 impl Accountant {
     /// Nothing happened yet.
     pub fn new() -> Self {
@@ -59,7 +61,7 @@ impl Accountant {
     /// `round` happened `count` times. Nothing is recorded if the round cannot be accounted for.
     pub fn compose(&mut self, round: Round, count: u64) -> Result<()> {
         crate::error::require((1..=MAX_COUNT).contains(&count), "count", "between 1 and 2^53", count)?;
-        upper::dominating(&round)?;
+        Idealised::default().add(&round, count)?;
         match self.ledger.iter_mut().find(|entry| entry.round == round) {
             Some(entry) => match entry.count.checked_add(count).filter(|total| *total <= MAX_COUNT) {
                 Some(total) => entry.count = total,
@@ -85,27 +87,23 @@ impl Accountant {
         &self.ledger
     }
 
-    /// At least the ε of everything so far at `delta`, replace-one adjacency; 0 if nothing happened.
+    /// At least the ε of everything so far at `delta`, replace-one adjacency; 0 if nothing happened, `+∞` where the rounds' δ0 exceed δ.
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
         require_delta(delta)?;
-        if self.ledger.is_empty() { Ok(0.0) } else { self.rounds()?.epsilon(delta) }
+        if self.ledger.is_empty() { Ok(0.0) } else { Ok(self.idealised()?.epsilon_upper(delta)?.value) }
     }
 
     /// At least the δ of everything so far at `epsilon`; 0 if nothing happened.
     pub fn delta(&self, epsilon: f64) -> Result<f64> {
         require_epsilon(epsilon)?;
-        if self.ledger.is_empty() { Ok(0.0) } else { self.rounds()?.delta(epsilon) }
+        if self.ledger.is_empty() { Ok(0.0) } else { Ok(self.idealised()?.delta_upper(epsilon)?.value) }
     }
 
-    fn rounds(&self) -> Result<Rounds> {
-        let parts = self
-            .ledger
-            .iter()
-            .map(|entry| {
-                let pair = upper::dominating(&entry.round)?;
-                Ok((cache::lattice(&pair, Direction::Up, PER_DEVIATION), entry.count))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        Ok(Rounds::new(Direction::Up, parts))
+    fn idealised(&self) -> Result<Idealised> {
+        let mut idealised = Idealised::default();
+        for entry in &self.ledger {
+            idealised.add(&entry.round, entry.count)?;
+        }
+        Ok(idealised)
     }
 }

@@ -6,7 +6,7 @@ use crate::scheme::{LocalStructure, Participation, Round, Scheme};
 
 /// Local ε above which the two densities of an outcome differ by more than floats resolve: `e^32 ≈ 8e13` clients would be needed
 /// before shuffling hides anything.
-const MAX_LOCAL_EPSILON: f64 = 32.0;
+pub(crate) const MAX_LOCAL_EPSILON: f64 = 32.0;
 
 /// The dominating pair of `round` under the tightest analysis that its randomizer admits.
 pub fn dominating(round: &Round) -> Result<LinearPair> {

@@ -54,14 +54,20 @@ impl Rounds {
 
     /// ε at `delta`, in the direction of the lattices: an upper bound may be `+∞`, a lower bound 0.
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
-        if self.is_single() {
-            return self.read_epsilon(&self.composed(0.0, 0.0), delta);
-        }
-        let (order, _) = minimise_over_orders(Orders::Reals, self.max_order(), |order| {
-            Ok(epsilon_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, delta))
-        })?;
-        let composed = self.composed(order - 1.0, (2.0 * (MARGIN - delta.ln())).sqrt());
-        self.read_epsilon(&composed, delta)
+        self.epsilon_near(delta)?(delta)
+    }
+
+    /// ε as a function of δ, composed once: valid everywhere, tight near `delta`.
+    pub(crate) fn epsilon_near(&self, delta: f64) -> Result<impl Fn(f64) -> Result<f64>> {
+        let composed = if self.is_single() {
+            self.composed(0.0, 0.0)
+        } else {
+            let (order, _) = minimise_over_orders(Orders::Reals, self.max_order(), |order| {
+                Ok(epsilon_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, delta))
+            })?;
+            self.composed(order - 1.0, (2.0 * (MARGIN - delta.ln())).sqrt())
+        };
+        Ok(move |delta| self.read_epsilon(&composed, delta))
     }
 
     fn read_epsilon(&self, composed: &Tilted, delta: f64) -> Result<f64> {
