@@ -27,7 +27,7 @@ const DISCRETE: &str = "discrete-gaussian-approximate-pld";
 const FIXED: &str = "approximate-pld";
 
 fn check_in() -> Scheme {
-    Scheme::check_in(60_000, 0.1, 0.0).unwrap()
+    Scheme::check_in(60_000, 0.1, 0.0).expect("a valid scheme")
 }
 
 #[test]
