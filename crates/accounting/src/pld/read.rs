@@ -54,7 +54,13 @@ impl Rounds {
 
     /// ε at `delta`, in the direction of the lattices: an upper bound may be `+∞`, a lower bound 0.
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
-        self.epsilon_near(delta)?(delta)
+        let answer = self.epsilon_near(delta)?(delta)?;
+        if self.direction == Direction::Up || answer > 0.0 || self.is_single() {
+            return Ok(answer);
+        }
+        // A lower bound gives up what rounding could have added, and few atoms far apart, tilted hard, can leave nothing. Every tilt is valid.
+        let deviations = (2.0 * (MARGIN - delta.ln())).sqrt();
+        self.read_epsilon(&self.composed(0.0, deviations), delta)
     }
 
     /// ε as a function of δ, composed once: valid everywhere, tight near `delta`.
@@ -135,7 +141,8 @@ impl Tilted {
 
     /// `Σ_{s>ε} (1 − e^{ε−s})·mass(s)` over the finite part.
     fn hockey_stick(&self, epsilon: f64) -> f64 {
-        let start = ((epsilon / self.spacing).floor() as i64 + 1 - self.first).max(0) as usize;
+        // In floats, because ε may be any number of lattice points away; the conversion saturates.
+        let start = ((epsilon / self.spacing).floor() - self.first as f64 + 1.0).max(0.0) as usize;
         let mut sum = 0.0;
         for (i, mass) in self.masses.iter().enumerate().skip(start).filter(|(_, mass)| **mass > 0.0) {
             let loss = (self.first + i as i64) as f64 * self.spacing;
