@@ -187,8 +187,10 @@ impl LinearPair {
 
     /// Shells of M outside of `low..=high`, out to the ends.
     fn signal_cuts(&self, law: &Binomial, low: u64, high: u64, ln_cut: f64, cuts: &mut Vec<Cut>) {
+        // Where the tail is exactly nothing there are no more shells.
+        let possible = |signals: u64| law.ln_tail(signals as f64) > f64::NEG_INFINITY;
         let (mut edge, mut ln_edge) = (low, ln_cut);
-        while edge > 0 {
+        while edge > 0 && possible(edge - 1) {
             ln_edge *= SHELL_GROWTH;
             let next = law.window(ln_edge).0.min(edge - 1);
             // E[L; M < edge] ≤ the largest level there, times the tail.
@@ -199,7 +201,7 @@ impl LinearPair {
             edge = next;
         }
         let (mut edge, mut ln_edge) = (high, ln_cut);
-        while edge < self.trials {
+        while edge < self.trials && possible(edge + 1) {
             ln_edge *= SHELL_GROWTH;
             let next = law.window(ln_edge).1.max(edge + 1);
             let largest = self.level(next as f64, 0.0) + self.neutral_step * self.trials as f64;
@@ -235,7 +237,7 @@ impl LinearPair {
             add(ln_cut, 0.0);
         }
         let (mut edge, mut ln_edge) = (below, ln_cut);
-        while edge > 0 {
+        while edge > 0 && fewest.ln_tail((edge - 1) as f64) > f64::NEG_INFINITY {
             let next = fewest.window(ln_edge * SHELL_GROWTH).0.min(edge - 1);
             // Every window cuts off at most exp(ln_cut), wherever it ends; further in, `fewest` has the heaviest tail.
             add(
