@@ -1,5 +1,7 @@
 //! The running accountant: what it records, what it refuses, what survives a restart.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use serde_json::{Value, json};
 use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::accountant::{Accountant, Entry};

@@ -1,5 +1,7 @@
 //! The (ε0, δ0) route as the catalogue gives it: the numbers it must reach, what must be monotone, and what it refuses.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::bound::{Bound, Standing};
 use shuffledp_accounting::catalogue::{Options, Target, ask, method, survey};

@@ -55,7 +55,7 @@ fn question(random: &mut Random) -> (Question, Target) {
         randomizer: RandomizerSpec::new(mechanism).unwrap(),
     };
     let rounds = random.log_uniform(1.0, 1e5) as u64;
-    let target = if random.next() % 2 == 0 {
+    let target = if random.next().is_multiple_of(2) {
         Target::EpsilonAt { delta: random.log_uniform(1e-15, 0.1) }
     } else {
         Target::DeltaAt { epsilon: random.log_uniform(1e-3, 10.0) }

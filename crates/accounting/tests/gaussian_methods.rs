@@ -2,6 +2,8 @@
 //!
 //! What is wrong with the paper is in `literature`.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use shuffledp_accounting::bound::{Bound, Kind, Standing};
 use shuffledp_accounting::catalogue::{Options, Target, ask, method, survey};
 use shuffledp_accounting::gaussian::{LocalCurve, PairCurve, PairMoments, revealed_renyi};

@@ -1,5 +1,7 @@
 //! The shuffle Gaussian against mpmath: the vectors of the theory, and corners that the library's own recurrences did not make.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 mod common;
 
 use common::{Vector, assert_upper, vectors};

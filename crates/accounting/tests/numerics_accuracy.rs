@@ -3,6 +3,8 @@
 //! `data/numerics/accuracy.json` is the one place the bounds live: this test asserts them, and asserts that the table in
 //! `docs/numerics.md` says the same. Run with `--nocapture` to see what was measured.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use serde_json::Value;
 use shuffledp_accounting::numerics::{beta, binomial, gamma, incomplete_gamma, normal};
 use std::collections::BTreeMap;

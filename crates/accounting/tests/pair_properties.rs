@@ -1,5 +1,7 @@
 //! What must hold of every pair, whatever its parameters: upper above lower, monotone, equal where the protocols are.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use proptest::prelude::*;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::catalogue::{Options, Target, ask, method};

@@ -1,5 +1,7 @@
 //! The numbers that the papers print, from the question to the answer.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use shuffledp_accounting::bound::{Bound, Standing};
 use shuffledp_accounting::catalogue::{Options, Target, ask, method, survey};
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};

@@ -50,8 +50,7 @@ mod tests {
             let alpha = (dimension as f64 - 1.0) / 2.0;
             let value = |height: f64| {
                 let q = regularised_beta_of_complement(alpha, 0.5, height * height).0 / 2.0;
-                alpha * (-height * height).ln_1p()
-                    - (local_epsilon + (q + (1.0 - q) * (-local_epsilon as f64).exp()).ln())
+                alpha * (-height * height).ln_1p() - (local_epsilon + (q + (1.0 - q) * f64::exp(-local_epsilon)).ln())
             };
             let cap = optimal_cap(local_epsilon, dimension);
             assert!(cap.mass > 0.0 && cap.mass <= 0.5 && (0.0..1.0).contains(&cap.height), "{cap:?}");
