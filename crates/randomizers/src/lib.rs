@@ -1,0 +1,21 @@
+//! Local randomizers: what a client sends, how many bits it takes, and what a server makes of a shuffled batch.
+//!
+//! One file per mechanism, each an implementation of [`Randomizer`]. Follow one report: [`Randomizer::randomize`] (clip, then flip coins of
+//! exact probability) → [`Randomizer::encode`] (fixed length) → the shuffle → [`Randomizer::decode`] (what no input could have produced is rejected) →
+//! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased). [`Randomizer::spec`] tells `accounting` what was promised.
+//!
+//! Coins, indices and seeds come from a [`Randomness`]: [`ReleaseRng`] for anything that leaves a client, [`SimulationRng`] for experiments.
+
+pub mod clip;
+pub mod coin;
+pub mod error;
+pub mod r_inf;
+pub mod randomizer;
+pub mod randomness;
+pub mod signed_index;
+pub mod uniform;
+
+pub use error::{RandomizerError, Result};
+pub use r_inf::RInf;
+pub use randomizer::{Aggregator, Randomizer};
+pub use randomness::{Randomness, ReleaseRng, SimulationRng};

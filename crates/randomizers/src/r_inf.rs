@@ -1,0 +1,136 @@
+//! R_inf: one signed coordinate of a vector in the ℓ∞ ball (Girgis et al. 2021, "Shuffled Model of Differential Privacy in Federated
+//! Learning", Algorithm 3).
+//!
+//! j is uniform over the d coordinates, the sign is + with probability ½ + x_j/(2ac), and (j, ±) decodes to ±a·d·c·e_j, `c = (e^ε0+1)/(e^ε0−1)`:
+//! unbiased, with squared length a²d²c². A report takes ⌈log2 d⌉ + 1 bits.
+
+use crate::clip::{self, LinfClip};
+use crate::coin::PrivateCoin;
+use crate::error::{RandomizerError, Result, require};
+use crate::randomizer::{Aggregator, Randomizer};
+use crate::randomness::Randomness;
+use crate::signed_index::{SignedIndex, SignedIndexCode};
+use crate::uniform;
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
+
+/// R_inf over vectors of one dimension and bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RInf {
+    spec: RandomizerSpec,
+    dimension: u32,
+    bound: f32,
+    clip: LinfClip,
+    coin: PrivateCoin,
+}
+
+impl RInf {
+    /// For vectors of `dimension` coordinates, each clamped to [−`bound`, `bound`].
+    pub fn new(local_epsilon: f64, dimension: u32, bound: f32) -> Result<Self> {
+        let spec = RandomizerSpec::new(Mechanism::RInf { local_epsilon })?;
+        require(dimension > 0, "dimension", "at least 1", dimension)?;
+        require(bound > 0.0 && bound.is_finite(), "clip", "a finite number above 0", bound)?;
+        Ok(Self { spec, dimension, bound, clip: LinfClip::Clamp, coin: PrivateCoin::new(local_epsilon)? })
+    }
+
+    /// The same with another way of clipping.
+    pub fn with_clip(self, clip: LinfClip) -> Self {
+        Self { clip, ..self }
+    }
+
+    /// Draws the coordinate that is to be sent. For callers that compute one coordinate alone: hand it to
+    /// [`randomize_coordinate`](Self::randomize_coordinate).
+    #[inline]
+    pub fn draw_index<R: Randomness + ?Sized>(&self, rng: &mut R) -> u32 {
+        // Below the dimension, so it fits.
+        uniform::below(u64::from(self.dimension), rng) as u32
+    }
+
+    /// The report of coordinate `index`, from [`draw_index`](Self::draw_index), with value `x`: clamped, whatever the way of clipping, for the others are not known.
+    #[inline]
+    pub fn randomize_coordinate<R: Randomness + ?Sized>(&self, index: u32, x: f32, rng: &mut R) -> Result<SignedIndex> {
+        clip::require_finite(x)?;
+        Ok(SignedIndex { index, is_positive: self.coin.leaning(f64::from(x) / f64::from(self.bound)).flip(rng) })
+    }
+
+    /// a·d·c: what a + decodes to.
+    pub fn magnitude(&self) -> f64 {
+        f64::from(self.bound) * f64::from(self.dimension) * self.coin.debias()
+    }
+}
+
+impl Randomizer for RInf {
+    type Input = [f32];
+    type Report = SignedIndex;
+    type Aggregator = SignedCounts;
+
+    fn spec(&self) -> RandomizerSpec {
+        self.spec
+    }
+
+    fn randomize<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Result<SignedIndex> {
+        clip::require_vector(input, self.dimension as usize)?;
+        let index = self.draw_index(rng);
+        let x = input[index as usize];
+        match self.clip {
+            LinfClip::Clamp => self.randomize_coordinate(index, x, rng),
+            LinfClip::Scale => {
+                self.randomize_coordinate(index, x / (clip::linf_norm(input) / self.bound).max(1.0), rng)
+            }
+        }
+    }
+
+    fn frame_len(&self) -> usize {
+        SignedIndexCode::new(self.dimension).frame_len()
+    }
+
+    fn encode(&self, report: &SignedIndex, frame: &mut [u8]) {
+        SignedIndexCode::new(self.dimension).encode(*report, frame);
+    }
+
+    fn decode(&self, frame: &[u8]) -> Result<SignedIndex> {
+        SignedIndexCode::new(self.dimension).decode(frame)
+    }
+
+    fn aggregator(&self) -> SignedCounts {
+        SignedCounts { sums: vec![0; self.dimension as usize], count: 0, magnitude: self.magnitude() }
+    }
+}
+
+/// Per coordinate, + reports less − reports: exact, whatever the order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SignedCounts {
+    sums: Vec<i64>,
+    count: u64,
+    magnitude: f64,
+}
+
+impl Aggregator for SignedCounts {
+    type Report = SignedIndex;
+
+    #[inline]
+    fn add(&mut self, report: &SignedIndex) {
+        self.sums[report.index as usize] += if report.is_positive { 1 } else { -1 };
+        self.count += 1;
+    }
+
+    fn merge(&mut self, other: Self) -> Result<()> {
+        if self.sums.len() != other.sums.len() || self.magnitude.to_bits() != other.magnitude.to_bits() {
+            return Err(RandomizerError::aggregate("the two aggregates are of different mechanisms"));
+        }
+        self.sums.iter_mut().zip(other.sums).for_each(|(sum, other)| *sum += other);
+        self.count += other.count;
+        Ok(())
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn mean(&self) -> Result<Vec<f64>> {
+        if self.count == 0 {
+            return Err(RandomizerError::aggregate("there are no reports yet"));
+        }
+        let scale = self.magnitude / self.count as f64;
+        Ok(self.sums.iter().map(|&sum| sum as f64 * scale).collect())
+    }
+}

@@ -1,0 +1,55 @@
+//! What every mechanism does, and what every aggregate does.
+
+use crate::error::Result;
+use crate::randomness::Randomness;
+use shuffledp_accounting::scheme::RandomizerSpec;
+
+/// A local randomizer: what a client sends in place of its input.
+pub trait Randomizer {
+    /// What a client holds: `[f32]` for vectors, `u64` for a category.
+    type Input: ?Sized;
+    /// What it sends.
+    type Report: Clone + PartialEq + std::fmt::Debug;
+    /// What a server makes of many reports.
+    type Aggregator: Aggregator<Report = Self::Report>;
+
+    /// What accounting needs to know, nothing more and nothing less.
+    fn spec(&self) -> RandomizerSpec;
+
+    /// Clips `input` to what the mechanism accepts and randomizes it. NaN, infinities and wrong dimensions are errors, and then no coin was released.
+    fn randomize<R: Randomness + ?Sized>(&self, input: &Self::Input, rng: &mut R) -> Result<Self::Report>;
+
+    /// Length of every encoded report, in bytes. It depends on the parameters alone.
+    fn frame_len(&self) -> usize;
+
+    /// Writes `report` into a frame of exactly [`frame_len`](Self::frame_len) bytes.
+    ///
+    /// # Panics
+    ///
+    /// If `frame` has another length.
+    fn encode(&self, report: &Self::Report, frame: &mut [u8]);
+
+    /// Reads a frame. What no input could have produced, or another length, is an error: one report has one encoding.
+    fn decode(&self, frame: &[u8]) -> Result<Self::Report>;
+
+    /// An empty aggregate.
+    fn aggregator(&self) -> Self::Aggregator;
+}
+
+/// A running unbiased estimate from reports, in memory that does not grow with their number.
+pub trait Aggregator: Sized {
+    /// What is added.
+    type Report;
+
+    /// Adds one report. It must be of the same mechanism with the same parameters, as [`Randomizer::decode`] made it.
+    fn add(&mut self, report: &Self::Report);
+
+    /// Adds all that `other` holds. Both must be of one mechanism, else nothing is changed and the error says so.
+    fn merge(&mut self, other: Self) -> Result<()>;
+
+    /// Number of reports.
+    fn count(&self) -> u64;
+
+    /// The unbiased estimate of the mean of the inputs (of the share of every category). No reports: no estimate.
+    fn mean(&self) -> Result<Vec<f64>>;
+}

@@ -1,0 +1,85 @@
+//! Where coins come from: one generator for what is released, one for simulations, and no third.
+
+use crate::error::{RandomizerError, Result};
+use rand::rngs::{ChaCha8Rng, ChaCha20Rng, SysRng};
+use rand::{Rng, SeedableRng, TryRng};
+
+/// A source of coins that a randomizer accepts. Sealed: only [`ReleaseRng`] and [`SimulationRng`] are, so a weak generator cannot be
+/// passed by mistake.
+pub trait Randomness: sealed::Sealed {
+    /// 64 uniform bits.
+    fn bits(&mut self) -> u64;
+
+    /// 32 uniform bits.
+    fn half_bits(&mut self) -> u32;
+
+    /// Fills `bytes` with uniform bytes.
+    fn fill(&mut self, bytes: &mut [u8]);
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::ReleaseRng {}
+    impl Sealed for super::SimulationRng {}
+}
+
+/// For everything that leaves a client: ChaCha20, keyed with 256 bits of the operating system's generator. It cannot be seeded, cloned, printed or saved.
+pub struct ReleaseRng(ChaCha20Rng);
+
+impl ReleaseRng {
+    /// Keyed by the operating system.
+    pub fn from_operating_system() -> Result<Self> {
+        let mut key = [0_u8; 32];
+        SysRng.try_fill_bytes(&mut key).map_err(|error| RandomizerError::Entropy { reason: error.to_string() })?;
+        Ok(Self(ChaCha20Rng::from_seed(key)))
+    }
+}
+
+impl std::fmt::Debug for ReleaseRng {
+    // Who reads its state can undo every report.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ReleaseRng(…)")
+    }
+}
+
+/// For simulations and tests only: ChaCha8 with a seed that anyone can repeat. A report made with it protects nobody.
+#[derive(Debug)]
+pub struct SimulationRng(ChaCha8Rng);
+
+impl SimulationRng {
+    /// The generator of this seed.
+    pub fn from_seed(seed: u64) -> Self {
+        Self::stream(seed, 0)
+    }
+
+    /// One of 2^64 independent generators of this seed: one per client, so that the result does not depend on who comes first or on which thread.
+    pub fn stream(seed: u64, stream: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(stream);
+        Self(rng)
+    }
+}
+
+macro_rules! randomness_of_inner {
+    ($name:ty) => {
+        impl Randomness for $name {
+            #[inline]
+            fn bits(&mut self) -> u64 {
+                self.0.next_u64()
+            }
+
+            #[inline]
+            fn half_bits(&mut self) -> u32 {
+                self.0.next_u32()
+            }
+
+            #[inline]
+            fn fill(&mut self, bytes: &mut [u8]) {
+                self.0.fill_bytes(bytes);
+            }
+        }
+    };
+}
+
+randomness_of_inner!(ReleaseRng);
+randomness_of_inner!(SimulationRng);
