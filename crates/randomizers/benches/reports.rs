@@ -1,4 +1,5 @@
 //! Reports per second and core.
+#![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use shuffledp_randomizers::{Aggregator, RInf, Randomizer, ReleaseRng, SimulationRng};

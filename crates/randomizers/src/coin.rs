@@ -22,6 +22,11 @@ impl Coin {
         self.threshold
     }
 
+    /// The probability of heads, to f64's nearest.
+    pub fn probability(self) -> f64 {
+        self.threshold as f64 / (2.0 * HALF as f64)
+    }
+
     /// Flips it.
     #[inline]
     pub fn flip<R: Randomness + ?Sized>(self, rng: &mut R) -> bool {

@@ -9,6 +9,7 @@
 pub mod clip;
 pub mod coin;
 pub mod error;
+pub mod likelihood;
 pub mod r_inf;
 pub mod randomizer;
 pub mod randomness;
@@ -16,6 +17,7 @@ pub mod signed_index;
 pub mod uniform;
 
 pub use error::{RandomizerError, Result};
+pub use likelihood::Likelihood;
 pub use r_inf::RInf;
 pub use randomizer::{Aggregator, Randomizer};
 pub use randomness::{Randomness, ReleaseRng, SimulationRng};

@@ -7,6 +7,7 @@
 use crate::clip::{self, LinfClip};
 use crate::coin::PrivateCoin;
 use crate::error::{RandomizerError, Result, require};
+use crate::likelihood::Likelihood;
 use crate::randomizer::{Aggregator, Randomizer};
 use crate::randomness::Randomness;
 use crate::signed_index::{SignedIndex, SignedIndexCode};
@@ -52,6 +53,15 @@ impl RInf {
         Ok(SignedIndex { index, is_positive: self.coin.leaning(f64::from(x) / f64::from(self.bound)).flip(rng) })
     }
 
+    /// Coordinate `index` as clipped, over the bound: in [−1, 1] up to rounding, and the coin clamps it.
+    fn lean(&self, input: &[f32], index: u32) -> f64 {
+        let shrink = match self.clip {
+            LinfClip::Clamp => 1.0,
+            LinfClip::Scale => f64::from(clip::linf_norm(input) / self.bound).max(1.0),
+        };
+        f64::from(input[index as usize]) / f64::from(self.bound) / shrink
+    }
+
     /// a·d·c: what a + decodes to.
     pub fn magnitude(&self) -> f64 {
         f64::from(self.bound) * f64::from(self.dimension) * self.coin.debias()
@@ -70,13 +80,7 @@ impl Randomizer for RInf {
     fn randomize<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Result<SignedIndex> {
         clip::require_vector(input, self.dimension as usize)?;
         let index = self.draw_index(rng);
-        let x = input[index as usize];
-        match self.clip {
-            LinfClip::Clamp => self.randomize_coordinate(index, x, rng),
-            LinfClip::Scale => {
-                self.randomize_coordinate(index, x / (clip::linf_norm(input) / self.bound).max(1.0), rng)
-            }
-        }
+        Ok(SignedIndex { index, is_positive: self.coin.leaning(self.lean(input, index)).flip(rng) })
     }
 
     fn frame_len(&self) -> usize {
@@ -93,6 +97,17 @@ impl Randomizer for RInf {
 
     fn aggregator(&self) -> SignedCounts {
         SignedCounts { sums: vec![0; self.dimension as usize], count: 0, magnitude: self.magnitude() }
+    }
+}
+
+impl Likelihood for RInf {
+    fn ln_likelihood(&self, report: &SignedIndex, input: &[f32]) -> f64 {
+        let coin = self.coin.leaning(self.lean(input, report.index));
+        if report.is_positive { coin.probability().ln() } else { (-coin.probability()).ln_1p() }
+    }
+
+    fn worst_case_inputs(&self) -> [Box<[f32]>; 2] {
+        [self.bound, -self.bound].map(|x| vec![x; self.dimension as usize].into())
     }
 }
 
