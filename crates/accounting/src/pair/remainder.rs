@@ -59,6 +59,7 @@ impl Remainder {
     }
 }
 
+/// `ln cosh t` for t ≥ 0, to a few units in the last place: it is multiplied by a number of clients.
 fn ln_cosh(t: f64) -> f64 {
-    t + (-2.0 * t).exp().ln_1p() - LN_2
+    if t < 1.0 { (2.0 * (t / 2.0).sinh().powi(2)).ln_1p() } else { t + (-2.0 * t).exp().ln_1p() - LN_2 }
 }

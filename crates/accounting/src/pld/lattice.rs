@@ -100,8 +100,11 @@ impl LossLattice {
         for (loss, mass) in self.iter().filter(|(_, mass)| *mass > 0.0) {
             let term = if (theta * loss).abs() < 1e-2 && loss.abs() < 1e-2 {
                 excess_series(theta, loss) * scale
-            } else {
+            } else if shift > 0.0 {
                 (theta * loss - shift).exp() - scale * (1.0 - theta * (-loss).exp_m1())
+            } else {
+                // Close to order 1 both are about θℓ, and their sum is of the order of θℓ²: the ones must not come in.
+                (theta * loss).exp_m1() + theta * (-loss).exp_m1()
             };
             sum += mass * term;
         }

@@ -9,8 +9,8 @@ use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_
 /// Room beyond the tail that is asked for: what windows cut off is about `e^{−40}` of it.
 const MARGIN: f64 = 40.0;
 
-/// Covers the roundings of reading: every sum below has non-negative terms.
-const READING_ERROR: f64 = 1e-10;
+/// Covers the roundings of reading but for the exponents': every sum below has non-negative terms.
+const SUMMING_ERROR: f64 = 1e-10;
 
 /// Shares of δ that are tried for what windows have lost.
 const RESERVED: [f64; 8] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5];
@@ -45,10 +45,10 @@ impl Rounds {
 
     fn read_delta(&self, composed: &Tilted, epsilon: f64) -> Result<f64> {
         composed.check()?;
-        let finite = composed.hockey_stick(epsilon);
+        let finite = composed.hockey_stick(epsilon) * (1.0 + self.direction.sign() * composed.reading_error());
         Ok(match self.direction {
-            Direction::Up => (finite * (1.0 + READING_ERROR) + composed.reserve(epsilon) + composed.infinity).min(1.0),
-            Direction::Down => (finite * (1.0 - READING_ERROR)).min(1.0),
+            Direction::Up => (finite + composed.reserve(epsilon) + composed.infinity).min(1.0),
+            Direction::Down => finite.min(1.0),
         })
     }
 
@@ -78,7 +78,7 @@ impl Rounds {
 
     fn read_epsilon(&self, composed: &Tilted, delta: f64) -> Result<f64> {
         composed.check()?;
-        let finite = (delta - composed.infinity) * (1.0 - self.direction.sign() * READING_ERROR);
+        let finite = (delta - composed.infinity) * (1.0 - self.direction.sign() * composed.reading_error());
         if self.direction == Direction::Down {
             let crossing = if finite > 0.0 { composed.crossing(finite) } else { None };
             return Ok((crossing.unwrap_or(0.0) - self.loss_error()).max(0.0));
@@ -132,6 +132,13 @@ impl Tilted {
         let ln_most = self.ln_scale - theta * epsilon + theta * (theta / (1.0 + theta)).ln() - theta.ln_1p();
         let slack = 8.0 * f64::EPSILON * (self.ln_scale.abs() + theta * epsilon.abs() + theta + 1.0);
         self.lost * (ln_most + slack).exp()
+    }
+
+    /// Relative error of a sum of untilted masses: an exponent `ln_scale − θ·loss` is rounded where its terms are large, not where it is.
+    fn reading_error(&self) -> f64 {
+        let top = (self.first + self.masses.len() as i64) as f64 * self.spacing;
+        let reach = self.bottom().abs().max(top.abs());
+        SUMMING_ERROR + 4.0 * f64::EPSILON * (self.ln_scale.abs() + self.theta * reach)
     }
 
     /// The smallest loss of the window.

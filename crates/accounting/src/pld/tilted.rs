@@ -100,8 +100,8 @@ impl Tilted {
         }
         let (first, masses) = intervals.into_masses(direction, width, self.theta);
         let mut coarse = Self { first, masses, spacing: width, ..*self };
-        // A handful of roundings per mass, and up to `ratio` additions.
-        coarse.ln_scale += direction.sign() * 16.0 * U * (ratio as f64 + self.theta * width);
+        // A handful of roundings per mass, and no mass is a sum of more terms than there are.
+        coarse.ln_scale += direction.sign() * 16.0 * U * (self.masses.len() as f64 + self.theta * width);
         coarse.normalise();
         coarse
     }

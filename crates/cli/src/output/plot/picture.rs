@@ -168,11 +168,11 @@ fn key(swept: &Swept, plot: &Plot) -> String {
     text
 }
 
-/// "rigorous", or what else may answer.
+/// "rigorous", or the weakest that may answer.
 fn standing_word(widest: Standing) -> String {
     match widest {
         Standing::Rigorous => "rigorous".to_owned(),
-        other => format!("rigorous or {}", other.word(Kind::Upper)),
+        other => format!("{} or better", other.word(Kind::Upper)),
     }
 }
 
