@@ -40,7 +40,7 @@ def dp_accounting_pair(local_epsilon, clients, speaking, rounds, delta, grid):
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     def ask():
-        tail = max(delta / rounds / 1e4, 1e-16)
+        tail = max(delta / rounds / 1e6, 1e-16)
         p, q = linear_pair(local_epsilon, clients, speaking, tail)
         upper, lower = dict(enumerate(p.tolist())), dict(enumerate(q.tolist()))
         # P/W is at most a few; 8 covers the four tails.

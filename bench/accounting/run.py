@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -121,14 +122,15 @@ def in_process(question):
 
 def ask_peer(python, function, arguments):
     command = [python, "-W", "ignore", HERE / "peers.py", json.dumps([function, arguments])]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        return {"failed": f"no answer in {LIMIT} s", "wall": LIMIT, "load": load_average()}
+    # Processor time, not wall time: a busy or paused machine must not make a peer look unable to answer.
+    limits = lambda: resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 5))
+    run = subprocess.run(command, capture_output=True, text=True, preexec_fn=limits)
     if run.returncode == 0:
         return {**json.loads(run.stdout.splitlines()[-1]), "load": load_average()}
     last = (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
-    return {"failed": "out of memory (10 GB)" if "MemoryError" in last or run.returncode < 0 else last[:120], "load": load_average()}
+    reasons = {-signal.SIGXCPU: f"no answer in {LIMIT} s of processor time"}
+    failed = "out of memory (10 GB)" if "MemoryError" in last else reasons.get(run.returncode, last[:120])
+    return {"failed": failed, "load": load_average()}
 
 
 def seconds(value):
@@ -147,7 +149,7 @@ def rows(results):
         if theirs is None:
             continue
         failed = theirs.get("failed")
-        time_ = theirs.get("cpu") or theirs.get("wall")
+        time_ = theirs.get("cpu")
         fastest = max((time_ or 0) / t for t in (ours["cpu"], ours["in_process"]) if t)
         slowest = (time_ or 0) / ours["cpu"]
         faster = "no answer" if failed else "yes" if slowest >= 100 else "in process only" if fastest >= 100 else "**no**"
@@ -193,7 +195,7 @@ Of {len(asked)} comparisons with an answer, {missed} are *not* 100 times faster 
 - dp-accounting has no shuffle mechanism: its pair is ours, handed over as two dictionaries (`peers.py`).
 - Gaussian pair: random allocation of one Gaussian report to one of n steps is the pair of the shuffle Gaussian at
   sensitivity 1. That it is the worst pair of datasets for shuffling is conjectured, for the peers' numbers as for ours.
-- A peer has {LIMIT} s and 10 GB to answer.
+- A peer has {LIMIT} s of processor time and 10 GB to answer.
 
 | question | asked of us as | method | standing |
 | --- | --- | --- | --- |
