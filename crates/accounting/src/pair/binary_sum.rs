@@ -33,7 +33,9 @@ impl BinarySum {
                 parts.mass(first + 1)
             } else {
                 let j = (first + i as u64 - 1) as f64;
-                (drift(j).max(0.0) * masses[i - 1] + pq * (k - j + 1.0) * masses[i - 2]) / (pq * (j + 1.0))
+                // The division waits for no mass, so that the processor need not wait for it.
+                let inverse = 1.0 / (pq * (j + 1.0));
+                drift(j).max(0.0) * inverse * masses[i - 1] + pq * (k - j + 1.0) * inverse * masses[i - 2]
             };
         }
         // Mirrored: pq(K−j+1)·s_{j−1} = −d_j·s_j + pq(j+1)·s_{j+1}.
@@ -43,7 +45,8 @@ impl BinarySum {
                 parts.mass(first + i as u64)
             } else {
                 let j = (first + i as u64 + 1) as f64;
-                ((-drift(j)).max(0.0) * masses[i + 1] + pq * (j + 1.0) * masses[i + 2]) / (pq * (k - j + 1.0))
+                let inverse = 1.0 / (pq * (k - j + 1.0));
+                (-drift(j)).max(0.0) * inverse * masses[i + 1] + pq * (j + 1.0) * inverse * masses[i + 2]
             };
         }
         Self {

@@ -64,12 +64,10 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) 
     let greatest = (presence * local_epsilon.exp_m1()).ln_1p();
     let reach = greatest.min(14.0 * typical + 64.0 * typical / speaking.sqrt());
     let points = (reach / spacing) as i64 + 2;
-    let epsilons = || (-points..=points).map(|i| i as f64 * spacing);
-    let lattice =
-        Lattice { spacing, exponentials: epsilons().map(|epsilon| (epsilon.exp(), epsilon.exp_m1())).collect() };
-    let mut deltas = vec![0.0; lattice.exponentials.len()];
+    let excesses: Vec<f64> = (-points..=points).map(|i| (i as f64 * spacing).exp_m1()).collect();
+    let mut deltas = vec![0.0; excesses.len()];
     for size in &sizes {
-        let worst = worst_of_size(size, bit, &lattice);
+        let worst = worst_of_size(size, bit, &excesses);
         deltas.iter_mut().zip(worst).for_each(|(total, delta)| *total += size.weight * delta);
     }
     // What windows cut off, of all sizes, and what rounding may have lost.
@@ -85,73 +83,80 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) 
 pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<f64> {
     let sizes = sizes(scheme)?;
     let bit = Bit::new(local_epsilon)?;
-    // One lattice point: nothing is connected, every outcome counts as it is.
-    let point = Lattice { spacing: 1.0, exponentials: vec![(epsilon.exp(), epsilon.exp_m1())] };
-    let delta: f64 = sizes.iter().map(|size| size.weight * worst_of_size(size, bit, &point)[0]).sum();
+    let delta: f64 = sizes.iter().map(|size| size.weight * worst_of_size(size, bit, &[epsilon.exp_m1()])[0]).sum();
     Ok(delta * (1.0 + RELATIVE_ERROR) + 8.0 * LN_CUT.exp())
 }
 
-struct Lattice {
-    spacing: f64,
-    /// e^ε and e^ε − 1 at every point, from the lowest.
-    exponentials: Vec<(f64, f64)>,
-}
-
-/// The pointwise maximum over the datasets, for one number of speaking clients.
-fn worst_of_size(size: &Size, bit: Bit, lattice: &Lattice) -> Vec<f64> {
+/// The pointwise maximum over the datasets, for one number of speaking clients, at the increasing points e^ε − 1 of `excesses`.
+fn worst_of_size(size: &Size, bit: Bit, excesses: &[f64]) -> Vec<f64> {
     let p = bit.p;
     let others = size.speaking.saturating_sub(1);
     let substitutes: &[f64] = if size.presence < 1.0 { &[p, 1.0 - p] } else { &[p] };
-    let maximum = |mut a: Vec<f64>, b: Vec<f64>| {
-        a.iter_mut().zip(b).for_each(|(x, y)| *x = x.max(y));
-        a
-    };
-    let empty = || vec![0.0; lattice.exponentials.len()];
     // At ε < 0 no pair has less than 1 − e^ε.
-    let floor: Vec<f64> = lattice.exponentials.iter().map(|(_, exp_m1)| -exp_m1).collect();
+    let floor = || excesses.iter().map(|excess| (-excess).max(0.0)).collect::<Vec<f64>>();
     if size.speaking == 0 {
-        return maximum(empty(), floor);
+        return floor();
     }
-    let worst = (0..=others)
+    (0..=others)
         .into_par_iter()
-        .fold(empty, |worst, ones| {
+        .fold(floor, |mut worst, ones| {
             let sum = BinarySum::new(others, ones, p, LN_CUT);
-            substitutes.iter().fold(worst, |worst, substitute| {
+            for substitute in substitutes {
                 let slot = |victim: f64| size.presence * victim + (1.0 - size.presence) * substitute;
-                let gap = size.presence * bit.gap;
-                maximum(worst, hockey_sticks(&sum, slot(1.0 - p), gap, lattice))
-            })
+                let bits = Slot { low: slot(p), gap: size.presence * bit.gap };
+                raise_to_hockey_sticks(&sum, bits, excesses, &mut worst);
+            }
+            worst
         })
-        .reduce(empty, maximum);
-    maximum(worst, floor)
+        .reduce(floor, |mut a, b| {
+            a.iter_mut().zip(b).for_each(|(x, y)| *x = x.max(y));
+            a
+        })
 }
 
-/// `Σ (P − e^ε Q)₊` at every lattice point, P and Q the sum plus a bit that is 1 with probability `high` and `high − gap`.
+/// The last slot: 1 with probability `low` under Q, and more likely by `gap` under P.
+#[derive(Clone, Copy)]
+struct Slot {
+    low: f64,
+    gap: f64,
+}
+
+/// Raises `worst` to at least `Σ (P − e^ε Q)₊` at every point, P and Q the sum plus the slot's bit.
 ///
-/// The loss increases with the count, so one pass from the top does: `G(ε−h) = e^{−h}G(ε) + (1−e^{−h})A + Σ (P_j − e^{ε−h}Q_j)` over the outcomes in between, A the P-mass
-/// above. With `d = (P−Q)/P`, which does not cancel, `P − e^ε Q = P·(d·e^ε − (e^ε − 1))`.
-fn hockey_sticks(sum: &BinarySum, high: f64, gap: f64, lattice: &Lattice) -> Vec<f64> {
+/// The loss increases with the count, so one pass from the top does. With x = e^ε − 1 and B the Q-mass of the outcomes above, `G(x) = G(y) + (y−x)·B` down to
+/// where the next outcome counts, which then adds `(P−Q) − x·Q`: nothing that is subtracted is near what is left, and every term is non-negative.
+fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: &mut [f64]) {
     let masses = &sum.masses;
-    // (P, d) of the outcome with j ones above the window's first.
-    let outcome = |j: usize| {
+    let (mut divergence, mut at, mut above) = (0.0, 0.0, 0.0);
+    // Points from here on are done.
+    let mut done = excesses.len();
+    let raise = |worst: &mut f64, delta: f64| {
+        if delta > *worst {
+            *worst = delta;
+        }
+    };
+    for j in (0..=masses.len()).rev() {
         let stay = masses.get(j).copied().unwrap_or(0.0);
         let step = if j > 0 { masses[j - 1] } else { 0.0 };
-        let mass = (1.0 - high) * stay + high * step;
-        (mass, gap * (step - stay) / mass)
-    };
-    let (keep, add) = ((-lattice.spacing).exp(), -(-lattice.spacing).exp_m1());
-    let mut curve = vec![0.0; lattice.exponentials.len()];
-    let (mut above, mut divergence) = (0.0, 0.0);
-    let mut next = (0..=masses.len()).rev().map(outcome).filter(|(mass, _)| *mass > 0.0).peekable();
-    for (value, (exp, exp_m1)) in curve.iter_mut().zip(&lattice.exponentials).rev() {
-        divergence = keep * divergence + add * above;
-        while let Some((mass, d)) = next.next_if(|(_, d)| d * exp > *exp_m1) {
-            divergence += mass * (d * exp - exp_m1);
-            above += mass;
+        let (difference, mass) = (slot.gap * (step - stay), (1.0 - slot.low) * stay + slot.low * step);
+        if mass <= 0.0 && difference <= 0.0 {
+            continue;
         }
-        *value = divergence;
+        // Points at which this outcome does not count yet.
+        while done > 0 && difference <= excesses[done - 1] * mass {
+            done -= 1;
+            raise(&mut worst[done], divergence + (at - excesses[done]) * above);
+        }
+        if done == 0 {
+            return;
+        }
+        let x = excesses[done - 1];
+        divergence += (at - x) * above + (difference - x * mass);
+        (at, above) = (x, above + mass);
     }
-    curve
+    for (x, worst) in excesses[..done].iter().zip(worst) {
+        raise(worst, divergence + (at - x) * above);
+    }
 }
 
 /// How many may speak, and with what probability. At check-in, sizes are taken in blocks: all but the smallest number of others are revealed, and the
