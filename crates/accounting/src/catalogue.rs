@@ -70,6 +70,11 @@ pub trait Method: Sync {
         self.about()
     }
 
+    /// Does an answer to questions like this take so long that a search had better ask others first?
+    fn takes_long(&self, _question: &Question) -> bool {
+        false
+    }
+
     /// Prepares the analysis of one question, or says why it has nothing to say
     /// ([`AccountingError::NotApplicable`]).
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>>;
@@ -156,9 +161,19 @@ impl Survey {
 /// The only errors are those of the target; a method that fails is listed in
 /// [`not_applicable`](Survey::not_applicable) with its reason.
 pub fn survey(question: &Question, target: Target, options: &Options) -> Result<Survey> {
+    survey_of(methods(), question, target, options)
+}
+
+/// Asks these methods, and otherwise does as [`survey`].
+pub fn survey_of(
+    methods: impl Iterator<Item = &'static dyn Method>,
+    question: &Question,
+    target: Target,
+    options: &Options,
+) -> Result<Survey> {
     target.check()?;
     let mut survey = Survey { bounds: Vec::new(), not_applicable: Vec::new() };
-    for method in methods() {
+    for method in methods {
         match ask(method, question, target, options) {
             Ok(bound) => survey.bounds.push(bound),
             Err(error) => survey.not_applicable.push(Silent { id: method.about().id, reason: error.to_string() }),

@@ -117,16 +117,28 @@ impl Method for Envelope {
         }
     }
 
+    /// A scan over thousands of datasets.
+    fn takes_long(&self, question: &Question) -> bool {
+        binary_epsilon(question).is_some()
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
-        let local_epsilon = match question.randomizer().mechanism() {
-            Mechanism::Rr { local_epsilon } | Mechanism::Krr { local_epsilon, categories: 2 } => local_epsilon,
-            _ => return Err(AccountingError::not_applicable("the bound is for binary randomized response")),
+        let Some(local_epsilon) = binary_epsilon(question) else {
+            return Err(AccountingError::not_applicable("the bound is for binary randomized response"));
         };
         let lattice = cache::remembered(cache::Key::Envelope(*question.scheme(), local_epsilon), || {
             let blanket = lattice(&upper::two_level(question.scheme(), local_epsilon, 0.5)?, 2);
             Ok(envelope::curve(question.scheme(), local_epsilon, &blanket)?.into_lattice())
         })?;
         Ok(Box::new(Composed(Rounds::new(Direction::Up, vec![(lattice, question.rounds())]))))
+    }
+}
+
+/// ε0, if the randomizer is binary randomized response.
+fn binary_epsilon(question: &Question) -> Option<f64> {
+    match question.randomizer().mechanism() {
+        Mechanism::Rr { local_epsilon } | Mechanism::Krr { local_epsilon, categories: 2 } => Some(local_epsilon),
+        _ => None,
     }
 }
 

@@ -1,13 +1,14 @@
 //! Privacy accounting for the shuffle model: pure functions, no I/O, no randomness.
 //!
 //! Follow one number: [`scheme`] (what was asked) → [`catalogue`] (who can answer) → [`pair`] (what dominates it) → [`pld`] or [`rdp`]
-//! (T rounds) → [`bound`] (the value with its standing). [`accountant`] does the same round by round.
+//! (T rounds) → [`bound`] (the value with its standing). [`accountant`] does the same round by round, [`calibrate`] asks the question backwards.
 //!
 //! Adjacency is **replace-one** everywhere: neighbouring datasets differ in the record of one client.
 
 pub mod accountant;
 mod approximate;
 pub mod bound;
+pub mod calibrate;
 pub mod catalogue;
 mod dominating;
 pub mod error;

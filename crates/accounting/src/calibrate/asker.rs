@@ -1,0 +1,98 @@
+//! Who is asked for ε, at values of the unknown.
+
+use super::{Goal, Unknown};
+use crate::bound::{Bound, Kind};
+use crate::catalogue::{self, Method, Target};
+use crate::error::Result;
+use crate::scheme::Question;
+
+/// What is further above the best is not near it.
+const NEAR: f64 = 1.1;
+
+/// So many values are put to every method; those that are not near the best at the last of them are then left alone.
+const THOROUGH: usize = 2;
+
+/// Asks methods for ε: upper bounds of sufficient standing.
+#[derive(Clone)]
+pub(super) struct Asker<'a> {
+    question: &'a Question,
+    unknown: Unknown,
+    goal: &'a Goal,
+    /// In the catalogue's order.
+    methods: Vec<&'static dyn Method>,
+}
+
+impl<'a> Asker<'a> {
+    /// Asks every method that may answer.
+    pub(super) fn new(question: &'a Question, unknown: Unknown, goal: &'a Goal) -> Self {
+        let may_answer = |method: &&'static dyn Method| {
+            let about = method.about();
+            about.kind == Kind::Upper && about.standing <= goal.widest
+        };
+        Self { question, unknown, goal, methods: catalogue::methods().filter(may_answer).collect() }
+    }
+
+    /// The same without those that take long to answer; `None` if there are no such methods.
+    pub(super) fn quick(&self) -> Option<Self> {
+        let is_quick = |method: &&'static dyn Method| !method.takes_long(self.question);
+        let methods: Vec<_> = self.methods.iter().copied().filter(is_quick).collect();
+        (methods.len() < self.methods.len()).then(|| Self { methods, ..self.clone() })
+    }
+
+    pub(super) fn goal(&self) -> &Goal {
+        self.goal
+    }
+
+    /// The question with this value in place of the unknown.
+    pub(super) fn question_at(&self, value: f64) -> Result<Question> {
+        self.unknown.put(self.question, value)
+    }
+
+    /// What the best method says at this value, as `survey` would have it; `None` if none says anything.
+    pub(super) fn best(&self, value: f64) -> Result<Option<Bound>> {
+        let question = self.question_at(value)?;
+        let bounds = self.methods.iter().filter_map(|method| self.ask(*method, &question));
+        Ok(bounds.min_by(|a, b| a.value.total_cmp(&b.value)))
+    }
+
+    /// The smallest ε at this value; `+∞` if no method says anything.
+    pub(super) fn epsilon(&self, value: f64) -> Result<f64> {
+        Ok(self.best(value)?.map_or(f64::INFINITY, |bound| bound.value))
+    }
+
+    fn ask(&self, method: &dyn Method, question: &Question) -> Option<Bound> {
+        let target = Target::EpsilonAt { delta: self.goal.delta };
+        catalogue::ask(method, question, target, &self.goal.options).ok()
+    }
+}
+
+/// Leaves methods alone that are not near the best: most of the time of a search would be theirs.
+pub(super) struct Selective<'a> {
+    asker: Asker<'a>,
+    asked: usize,
+}
+
+impl<'a> Selective<'a> {
+    pub(super) fn new(asker: Asker<'a>) -> Self {
+        Self { asker, asked: 0 }
+    }
+
+    /// At least the smallest ε at this value.
+    pub(super) fn epsilon(&mut self, value: f64) -> Result<f64> {
+        if self.asked >= THOROUGH {
+            return self.asker.epsilon(value);
+        }
+        let question = self.asker.question_at(value)?;
+        let answer = |method: &&'static dyn Method| self.asker.ask(*method, &question).map(|bound| bound.value);
+        let answers: Vec<_> = self.asker.methods.iter().map(answer).collect();
+        let best = answers.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        // While nothing is known, all go on.
+        self.asked += usize::from(best.is_finite());
+        if self.asked == THOROUGH {
+            let mut answers = answers.iter();
+            let is_near = |answer: &Option<f64>| answer.is_some_and(|epsilon| epsilon <= NEAR * best);
+            self.asker.methods.retain(|_| answers.next().is_some_and(is_near));
+        }
+        Ok(best)
+    }
+}
