@@ -2,11 +2,13 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint bench bench-accounting docs demo
+.PHONY: help test lint both-sides calibrate-check bench bench-accounting docs demo
 
 help:
 	@echo "make test    format check, clippy and every test, in release mode"
 	@echo "make lint    format check, clippy, cargo deny"
+	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
+	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
 	@echo "make docs    API documentation, and a list of the written ones"
@@ -21,6 +23,12 @@ lint:
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deny
 	$(CARGO) deny check bans licenses sources
+
+both-sides:
+	BOTH_SIDES_QUESTIONS=10000 $(CARGO) test --release -p shuffledp-accounting --test both_sides
+
+calibrate-check:
+	CALIBRATE_TARGETS=1000 $(CARGO) test --release -p shuffledp-accounting --test calibrate random_targets -- --nocapture
 
 bench:
 	$(CARGO) bench --workspace --bench '*'
