@@ -8,13 +8,15 @@ mod commands;
 mod failure;
 mod outcome;
 mod output;
+mod solution;
 mod sweep;
 
 use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = match args::give_first_value(args::join_negative_values(std::env::args_os())) {
+    let typed = args::join_negative_values(std::env::args_os());
+    let args = match args::give_first_value(typed).and_then(args::give_stand_in) {
         Ok(args) => args,
         Err(failure) => return failure.report(),
     };

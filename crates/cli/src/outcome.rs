@@ -4,7 +4,7 @@ use crate::args::Flag;
 use crate::failure::Failure;
 use anyhow::anyhow;
 use shuffledp_accounting::bound::{Bound, Kind, Standing};
-use shuffledp_accounting::catalogue::{self, Options, Survey, Target};
+use shuffledp_accounting::catalogue::{self, Method, Options, Survey, Target};
 use shuffledp_accounting::scheme::Question;
 
 /// What was asked for.
@@ -84,7 +84,18 @@ impl Outcome {
         options: &Options,
         widest: Standing,
     ) -> Result<Self, Failure> {
-        let survey = catalogue::survey(&question, target, options)?;
+        Self::find_among(catalogue::methods(), question, target, options, widest)
+    }
+
+    /// Asks these methods only.
+    pub(crate) fn find_among(
+        methods: impl Iterator<Item = &'static dyn Method>,
+        question: Question,
+        target: Target,
+        options: &Options,
+        widest: Standing,
+    ) -> Result<Self, Failure> {
+        let survey = catalogue::survey_of(methods, &question, target, options)?;
         let Some(answer) = survey.best_upper(widest).cloned() else {
             return Err(Failure::Failed(anyhow!("{}", no_answer(&survey, widest, Quantity::of(target)))));
         };

@@ -29,7 +29,15 @@ fn examples(help: &str) -> Vec<Vec<String>> {
 #[test]
 fn examples_in_help_run() {
     let folder = tempdir().unwrap();
-    for page in ["--help", "epsilon --help", "delta --help", "plot --help", "demo --help", "completions --help"] {
+    for page in [
+        "--help",
+        "epsilon --help",
+        "delta --help",
+        "calibrate --help",
+        "plot --help",
+        "demo --help",
+        "completions --help",
+    ] {
         let examples = examples(&run_line(page).stdout);
         assert!(!examples.is_empty(), "{page} has no example");
         for example in examples {

@@ -3,6 +3,7 @@
 mod bounds;
 mod detail;
 mod flag;
+mod given;
 mod number;
 mod output;
 mod picture;
@@ -10,19 +11,21 @@ mod point;
 mod question;
 mod randomizer;
 mod scheme;
+mod solve;
 mod sweep;
 mod target;
 
 use std::ffi::OsString;
 
 pub(crate) use bounds::BoundsArgs;
-pub(crate) use detail::DetailArgs;
+pub(crate) use detail::{DetailArgs, TrustArgs};
 pub(crate) use flag::Flag;
 pub(crate) use number::real;
 pub(crate) use output::OutputArgs;
 pub(crate) use picture::PictureArgs;
 pub(crate) use point::PointArgs;
 pub(crate) use question::QuestionArgs;
+pub(crate) use solve::{Solve, SolveArgs, give_stand_in};
 pub(crate) use sweep::{Sweep, SweepArgs, give_first_value};
 
 /// Joins `--flag -inf` into `--flag=-inf`, so that a negative value reaches the check that names its flag. (Clap takes it for

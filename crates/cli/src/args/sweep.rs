@@ -1,6 +1,7 @@
 //! Which flag is varied, and over which values.
 
 use super::flag::{FLAGS, Flag};
+use super::given::give;
 use super::number::{count, real};
 use crate::failure::Failure;
 use std::ffi::OsString;
@@ -141,31 +142,14 @@ fn split_flag(text: &str) -> Result<(Flag, &str), String> {
     }
 }
 
-/// Gives the swept flag the first of its values, so that all flags are judged together as if it had been typed: what needs it
-/// finds it, and what conflicts with it is refused. A sweep that cannot be read is left for clap to refuse.
+/// Gives the swept flag the first of its values.
 pub(crate) fn give_first_value(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
-    if args.get(1).is_none_or(|command| command != "plot") {
-        return Ok(args);
-    }
-    let mut given = args.clone();
-    for (i, arg) in args.iter().enumerate() {
-        let text = match arg.to_str() {
-            Some("--sweep") => args.get(i + 1).and_then(|value| value.to_str()),
-            Some(joined) => joined.strip_prefix("--sweep="),
-            None => None,
-        };
-        let Some(text) = text.filter(|text| Sweep::parse(text).is_ok()) else { continue };
-        let Ok((flag, range)) = split_flag(text) else { continue };
-        let spelled = format!("--{}", flag.name());
-        let is_flag =
-            |arg: &str| arg == spelled || arg.strip_prefix(&spelled).is_some_and(|rest| rest.starts_with('='));
-        if args.iter().filter_map(|arg| arg.to_str()).any(is_flag) {
-            return Err(Failure::Usage(format!("{spelled} cannot be given and swept (--sweep {text}) at once")));
-        }
+    give(args, ("plot", "--sweep", "swept"), |text| {
+        Sweep::parse(text).ok()?;
+        let (flag, range) = split_flag(text).ok()?;
         let first = range.split_once("..").map_or(range, |(first, _)| first);
-        given.push(format!("{spelled}={first}").into());
-    }
-    Ok(given)
+        Some((flag, first.to_owned()))
+    })
 }
 
 #[cfg(test)]

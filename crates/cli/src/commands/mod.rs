@@ -1,6 +1,7 @@
 //! One file per command. A new command adds its file, a variant and a line in `run`.
 
 mod answer;
+mod calibrate;
 mod completions;
 mod delta;
 mod demo;
@@ -29,6 +30,7 @@ Exit code 0: answered; 1: failed, or nothing answers the question; 2: bad usage.
 enum Command {
     Epsilon(epsilon::EpsilonArgs),
     Delta(delta::DeltaArgs),
+    Calibrate(calibrate::CalibrateArgs),
     Plot(plot::PlotArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
@@ -39,6 +41,7 @@ impl Program {
         match self.command {
             Command::Epsilon(args) => epsilon::run(&args),
             Command::Delta(args) => delta::run(&args),
+            Command::Calibrate(args) => calibrate::run(&args),
             Command::Plot(args) => plot::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),

@@ -1,7 +1,8 @@
 //! `--report`: the result as one self-contained HTML page.
 
-use super::{plot, table, text, words};
+use super::{calibration, plot, table, text, words};
 use crate::outcome::{Outcome, Quantity};
+use crate::solution::Solution;
 use crate::sweep::Swept;
 use anyhow::Result;
 use shuffledp_report::number::nearest;
@@ -11,6 +12,30 @@ use shuffledp_report::{KeyFigure, Page, Section};
 pub(crate) fn answer(outcome: &Outcome) -> Result<String> {
     let mut page =
         Page::new(title(outcome)).subtitle(words::question(&outcome.question, None)).section(result(outcome));
+    for section in details(outcome)? {
+        page = page.section(section);
+    }
+    Ok(page.to_html())
+}
+
+/// The page of a calibration: what was solved for, then the question with the answer in place.
+pub(crate) fn calibration(solution: &Solution) -> Result<String> {
+    let Solution { wanted, solved, outcome } = solution;
+    let (what, bound) =
+        (wanted.solve.flag().name(), if wanted.solve.unknown().is_largest() { "most" } else { "least" });
+    let mut answer = Section::new("Answer");
+    answer
+        .key_figures(vec![
+            KeyFigure::new(format!("{what} at {bound}"), calibration::exactly(solved.value), "solved for"),
+            KeyFigure::new("target ε", nearest(wanted.goal.target_epsilon, 15), "as asked"),
+            KeyFigure::new("tolerance", nearest(solved.tolerance, 15), "step to the next value"),
+        ])
+        .paragraph(format!("{}.", calibration::claim(solution)))
+        .paragraph(format!("{}.", calibration::beyond(solution)));
+    let mut page = Page::new(format!("Calibrated for a target ε: {what}"))
+        .subtitle(words::question(&outcome.question, Some(wanted.solve.flag())))
+        .section(answer)
+        .section(result(outcome));
     for section in details(outcome)? {
         page = page.section(section);
     }
