@@ -10,6 +10,7 @@ pub mod clip;
 pub mod coin;
 pub mod error;
 pub mod likelihood;
+pub mod norms;
 pub mod r_inf;
 pub mod randomizer;
 pub mod randomness;
