@@ -9,6 +9,7 @@ use crate::randomness::Randomness;
 
 /// 2^63: heads with probability ½.
 const HALF: u64 = 1 << 63;
+const TWO_TO_64: f64 = 2.0 * HALF as f64;
 
 /// Heads with a probability of exactly `threshold/2^64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,12 @@ pub struct Coin {
 }
 
 impl Coin {
+    /// Heads with the largest multiple of 2^−64 that is at most `probability` and below 1; NaN counts as 0.
+    pub(crate) fn at_most(probability: f64) -> Self {
+        // The product is exact, `as` truncates, saturates and takes NaN to 0.
+        Self { threshold: (probability * TWO_TO_64) as u64 }
+    }
+
     /// The probability of heads, times 2^64.
     pub fn threshold(self) -> u64 {
         self.threshold
@@ -24,7 +31,16 @@ impl Coin {
 
     /// The probability of heads, to f64's nearest.
     pub fn probability(self) -> f64 {
-        self.threshold as f64 / (2.0 * HALF as f64)
+        self.probability_of(true)
+    }
+
+    /// The probability that it shows `heads`, to f64's nearest: tails from the whole number, not from 1 − p, for it may be as small as 2^−53.
+    pub fn probability_of(self, heads: bool) -> f64 {
+        match (heads, self.threshold) {
+            (true, threshold) => threshold as f64 / TWO_TO_64,
+            (false, 0) => 1.0,
+            (false, threshold) => threshold.wrapping_neg() as f64 / TWO_TO_64,
+        }
     }
 
     /// Flips it.

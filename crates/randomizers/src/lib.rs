@@ -14,8 +14,10 @@ pub mod norms;
 pub mod r_inf;
 pub mod randomizer;
 pub mod randomness;
+pub mod signed_counts;
 pub mod signed_index;
 pub mod uniform;
+mod word_code;
 
 pub use error::{RandomizerError, Result};
 pub use likelihood::Likelihood;

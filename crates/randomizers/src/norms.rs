@@ -4,37 +4,43 @@
 //! which. No square of an f32 overflows or vanishes in f64, so no scaling is needed.
 
 /// Lanes of every sum here: part of what the functions return, not only of how fast they are.
-const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 
 /// Σ|x_j|. Relative error below (d/16 + 5)·2^−53.
 pub fn l1_norm(x: &[f32]) -> f64 {
-    sum_of(x, |x| f64::from(x.abs()))
+    sum_of(x, x, |x, _| f64::from(x.abs()))
 }
 
 /// √Σx_j². Relative error below (d/32 + 4)·2^−53.
 pub fn l2_norm(x: &[f32]) -> f64 {
-    // The square of an f32 is exact in f64.
-    sum_of(x, |x| f64::from(x) * f64::from(x)).sqrt()
+    dot(x, x).sqrt()
+}
+
+/// Σ x_j·y_j, over as many coordinates as both have. Error below (d/16 + 5)·2^−53·Σ|x_j·y_j|.
+pub fn dot(x: &[f32], y: &[f32]) -> f64 {
+    // The product of two f32 is exact in f64.
+    sum_of(x, y, |x, y| f64::from(x) * f64::from(y))
 }
 
 #[inline]
-fn sum_of(x: &[f32], term: impl Fn(f32) -> f64) -> f64 {
-    let chunks = x.chunks_exact(LANES);
-    let rest = chunks.remainder();
+fn sum_of(x: &[f32], y: &[f32], term: impl Fn(f32, f32) -> f64) -> f64 {
+    let length = x.len().min(y.len());
+    let (x, x_rest) = x[..length].as_chunks::<LANES>();
+    let (y, y_rest) = y[..length].as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
-    for chunk in chunks {
-        for (lane, &x) in lanes.iter_mut().zip(chunk) {
-            *lane += term(x);
+    for (x, y) in x.iter().zip(y) {
+        for i in 0..LANES {
+            lanes[i] += term(x[i], y[i]);
         }
     }
-    for (lane, &x) in lanes.iter_mut().zip(rest) {
-        *lane += term(x);
+    for (lane, (&x, &y)) in lanes.iter_mut().zip(x_rest.iter().zip(y_rest)) {
+        *lane += term(x, y);
     }
     fold(lanes)
 }
 
 /// The lanes' sum, in halves: lane i with lane i + 8, then with i + 4, and so on.
-fn fold(mut lanes: [f64; LANES]) -> f64 {
+pub(crate) fn fold(mut lanes: [f64; LANES]) -> f64 {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {

@@ -5,11 +5,12 @@
 //! unbiased, with squared length a²d²c². A report takes ⌈log2 d⌉ + 1 bits.
 
 use crate::clip::{self, LinfClip};
-use crate::coin::PrivateCoin;
-use crate::error::{RandomizerError, Result, require};
+use crate::coin::{Coin, PrivateCoin};
+use crate::error::{Result, require};
 use crate::likelihood::Likelihood;
-use crate::randomizer::{Aggregator, Randomizer};
+use crate::randomizer::Randomizer;
 use crate::randomness::Randomness;
+use crate::signed_counts::SignedCounts;
 use crate::signed_index::{SignedIndex, SignedIndexCode};
 use crate::uniform;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
@@ -62,6 +63,11 @@ impl RInf {
         f64::from(input[index as usize]) / f64::from(self.bound) / shrink
     }
 
+    /// The coin that decides the sign of coordinate `index`: what an auditor needs to know exactly.
+    pub fn sign_coin(&self, input: &[f32], index: u32) -> Coin {
+        self.coin.leaning(self.lean(input, index))
+    }
+
     /// a·d·c: what a + decodes to.
     pub fn magnitude(&self) -> f64 {
         f64::from(self.bound) * f64::from(self.dimension) * self.coin.debias()
@@ -80,7 +86,7 @@ impl Randomizer for RInf {
     fn randomize<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Result<SignedIndex> {
         clip::require_vector(input, self.dimension as usize)?;
         let index = self.draw_index(rng);
-        Ok(SignedIndex { index, is_positive: self.coin.leaning(self.lean(input, index)).flip(rng) })
+        Ok(SignedIndex { index, is_positive: self.sign_coin(input, index).flip(rng) })
     }
 
     fn frame_len(&self) -> usize {
@@ -96,56 +102,16 @@ impl Randomizer for RInf {
     }
 
     fn aggregator(&self) -> SignedCounts {
-        SignedCounts { sums: vec![0; self.dimension as usize], count: 0, magnitude: self.magnitude() }
+        SignedCounts::new(self.dimension as usize, self.magnitude())
     }
 }
 
 impl Likelihood for RInf {
     fn ln_likelihood(&self, report: &SignedIndex, input: &[f32]) -> f64 {
-        let coin = self.coin.leaning(self.lean(input, report.index));
-        if report.is_positive { coin.probability().ln() } else { (-coin.probability()).ln_1p() }
+        self.sign_coin(input, report.index).probability_of(report.is_positive).ln()
     }
 
     fn worst_case_inputs(&self) -> [Box<[f32]>; 2] {
         [self.bound, -self.bound].map(|x| vec![x; self.dimension as usize].into())
-    }
-}
-
-/// Per coordinate, + reports less − reports: exact, whatever the order.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SignedCounts {
-    sums: Vec<i64>,
-    count: u64,
-    magnitude: f64,
-}
-
-impl Aggregator for SignedCounts {
-    type Report = SignedIndex;
-
-    #[inline]
-    fn add(&mut self, report: &SignedIndex) {
-        self.sums[report.index as usize] += if report.is_positive { 1 } else { -1 };
-        self.count += 1;
-    }
-
-    fn merge(&mut self, other: Self) -> Result<()> {
-        if self.sums.len() != other.sums.len() || self.magnitude.to_bits() != other.magnitude.to_bits() {
-            return Err(RandomizerError::aggregate("the two aggregates are of different mechanisms"));
-        }
-        self.sums.iter_mut().zip(other.sums).for_each(|(sum, other)| *sum += other);
-        self.count += other.count;
-        Ok(())
-    }
-
-    fn count(&self) -> u64 {
-        self.count
-    }
-
-    fn mean(&self) -> Result<Vec<f64>> {
-        if self.count == 0 {
-            return Err(RandomizerError::aggregate("there are no reports yet"));
-        }
-        let scale = self.magnitude / self.count as f64;
-        Ok(self.sums.iter().map(|&sum| sum as f64 * scale).collect())
     }
 }
