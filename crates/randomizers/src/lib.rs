@@ -9,8 +9,10 @@
 pub mod clip;
 pub mod coin;
 pub mod error;
+pub mod hadamard;
 pub mod likelihood;
 pub mod norms;
+pub mod r_1;
 pub mod r_inf;
 pub mod randomizer;
 pub mod randomness;
@@ -21,6 +23,7 @@ mod word_code;
 
 pub use error::{RandomizerError, Result};
 pub use likelihood::Likelihood;
+pub use r_1::R1;
 pub use r_inf::RInf;
 pub use randomizer::{Aggregator, Randomizer};
 pub use randomness::{Randomness, ReleaseRng, SimulationRng};
