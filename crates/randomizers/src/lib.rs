@@ -10,6 +10,7 @@ pub mod clip;
 pub mod coin;
 pub mod error;
 pub mod hadamard;
+pub mod krr;
 pub mod likelihood;
 pub mod norms;
 pub mod r_1;
@@ -22,6 +23,7 @@ pub mod uniform;
 mod word_code;
 
 pub use error::{RandomizerError, Result};
+pub use krr::Krr;
 pub use likelihood::Likelihood;
 pub use r_1::R1;
 pub use r_inf::RInf;
