@@ -8,6 +8,8 @@
 
 pub mod clip;
 pub mod coin;
+pub mod direction;
+pub mod duchi;
 pub mod error;
 pub mod hadamard;
 pub mod krr;
@@ -22,6 +24,7 @@ pub mod signed_index;
 pub mod uniform;
 mod word_code;
 
+pub use duchi::Duchi;
 pub use error::{RandomizerError, Result};
 pub use krr::Krr;
 pub use likelihood::Likelihood;
