@@ -58,7 +58,8 @@ impl RInf {
     fn lean(&self, input: &[f32], index: u32) -> f64 {
         let shrink = match self.clip {
             LinfClip::Clamp => 1.0,
-            LinfClip::Scale => f64::from(clip::linf_norm(input) / self.bound).max(1.0),
+            // In f64: the quotient of two f32 may overflow f32, and would leave nothing of the vector.
+            LinfClip::Scale => (f64::from(clip::linf_norm(input)) / f64::from(self.bound)).max(1.0),
         };
         f64::from(input[index as usize]) / f64::from(self.bound) / shrink
     }
