@@ -24,6 +24,11 @@ impl Coin {
         Self { threshold: (probability * TWO_TO_64) as u64 }
     }
 
+    /// Heads with probability `threshold/2^64`. Who chooses it owes the proof that it is private enough.
+    pub(crate) fn with_threshold(threshold: u64) -> Self {
+        Self { threshold }
+    }
+
     /// The probability of heads, times 2^64.
     pub fn threshold(self) -> u64 {
         self.threshold

@@ -1,13 +1,13 @@
 //! Local randomizers: what a client sends, how many bits it takes, and what a server makes of a shuffled batch.
 //!
 //! One file per mechanism, each an implementation of [`Randomizer`]. Follow one report: [`Randomizer::randomize`] (clip, then flip coins of
-//! exact probability) → [`Randomizer::encode`] (fixed length) → the shuffle → [`Randomizer::decode`] (what no input could have produced is rejected) →
 //! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased). [`Randomizer::spec`] tells `accounting` what was promised.
 //!
 //! Coins, indices and seeds come from a [`Randomness`]: [`ReleaseRng`] for anything that leaves a client, [`SimulationRng`] for experiments.
 
 pub mod clip;
 pub mod coin;
+mod deviates;
 pub mod direction;
 pub mod duchi;
 pub mod error;
@@ -15,12 +15,14 @@ pub mod hadamard;
 pub mod krr;
 pub mod likelihood;
 pub mod norms;
+pub mod priv_unit;
 pub mod r_1;
 pub mod r_inf;
 pub mod randomizer;
 pub mod randomness;
 pub mod signed_counts;
 pub mod signed_index;
+pub mod sums;
 pub mod uniform;
 mod word_code;
 
@@ -28,6 +30,7 @@ pub use duchi::Duchi;
 pub use error::{RandomizerError, Result};
 pub use krr::Krr;
 pub use likelihood::Likelihood;
+pub use priv_unit::PrivUnit;
 pub use r_1::R1;
 pub use r_inf::RInf;
 pub use randomizer::{Aggregator, Randomizer};
