@@ -1,6 +1,7 @@
 //! Local randomizers: what a client sends, how many bits it takes, and what a server makes of a shuffled batch.
 //!
 //! One file per mechanism, each an implementation of [`Randomizer`]. Follow one report: [`Randomizer::randomize`] (clip, then flip coins of
+//! exact probability) → [`Randomizer::encode`] (fixed length) → the shuffle → [`Randomizer::decode`] (what no input could have produced is rejected) →
 //! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased). [`Randomizer::spec`] tells `accounting` what was promised.
 //!
 //! Coins, indices and seeds come from a [`Randomness`]: [`ReleaseRng`] for anything that leaves a client, [`SimulationRng`] for experiments.
@@ -9,9 +10,13 @@ pub mod clip;
 pub mod coin;
 mod deviates;
 pub mod direction;
+pub mod discrete_gaussian;
+pub mod discrete_laplace;
 pub mod duchi;
 pub mod error;
+pub mod exact;
 pub mod gaussian;
+mod grid;
 pub mod hadamard;
 pub mod krr;
 pub mod laplace;
@@ -29,6 +34,8 @@ pub mod sums;
 pub mod uniform;
 mod word_code;
 
+pub use discrete_gaussian::DiscreteGaussian;
+pub use discrete_laplace::DiscreteLaplace;
 pub use duchi::Duchi;
 pub use error::{RandomizerError, Result};
 pub use gaussian::Gaussian;
