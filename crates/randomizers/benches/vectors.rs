@@ -1,0 +1,37 @@
+//! Whole-vector reports, with the released generator.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use shuffledp_randomizers::{
+    Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, ReleaseRng,
+};
+use std::hint::black_box;
+
+fn reports<M: Randomizer<Input = [f32]>>(c: &mut Criterion, name: &str, dimension: u32, mechanism: M) {
+    let input: Vec<f32> = (0..dimension).map(|j| (j as f32).sin() * 0.01).collect();
+    let mut rng = ReleaseRng::from_operating_system().unwrap();
+    let mut group = c.benchmark_group(name);
+    group.sample_size(20).throughput(Throughput::Elements(u64::from(dimension)));
+    group.bench_function(format!("randomize, d = {dimension}"), |b| {
+        b.iter(|| mechanism.randomize(black_box(&input), &mut rng).unwrap())
+    });
+    let report = mechanism.randomize(&input, &mut rng).unwrap();
+    let mut frame = vec![0; mechanism.frame_len()];
+    mechanism.encode(&report, &mut frame);
+    group.bench_function(format!("decode and add, d = {dimension}"), |b| {
+        let mut aggregator = mechanism.aggregator();
+        b.iter(|| aggregator.add(&mechanism.decode(black_box(&frame)).unwrap()))
+    });
+}
+
+fn vectors(c: &mut Criterion) {
+    reports(c, "priv-unit", 1_000, PrivUnit::new(8.0, 1_000, 1.0).unwrap());
+    reports(c, "priv-unit", 100_000, PrivUnit::new(8.0, 100_000, 1.0).unwrap());
+    reports(c, "gaussian", 100_000, Gaussian::new(1.0, 100_000, 1.0).unwrap());
+    reports(c, "laplace", 100_000, Laplace::new(1.0, 100_000, 1.0).unwrap());
+    reports(c, "discrete-gaussian", 100_000, DiscreteGaussian::new(1.0, 100_000, 1.0).unwrap());
+    reports(c, "discrete-laplace", 100_000, DiscreteLaplace::new(1.0, 100_000, 1.0).unwrap());
+}
+
+criterion_group!(benches, vectors);
+criterion_main!(benches);
