@@ -181,3 +181,57 @@ impl Likelihood for DiscreteGaussian {
         clip::opposite_poles(self.bound, self.dimension)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SimulationRng;
+    use proptest::prelude::*;
+
+    fn length_squared(rounded: &[i32]) -> u128 {
+        rounded.iter().map(|&x| u128::from(x.unsigned_abs()).pow(2)).sum()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(6), ..ProptestConfig::default() })]
+
+        #[test]
+        fn rounded_vectors_stay_in_the_ball_without_being_pulled(
+            input in prop::collection::vec(-1e3_f32..1e3, 1..40),
+            bound in 1e-3_f32..1e4,
+            steps in 1_u32..100_000,
+            seed in 0_u64..1000,
+        ) {
+            let mechanism = DiscreteGaussian::with_steps(1.0, input.len() as u32, bound, steps).unwrap();
+            let rounded = mechanism.round(&input, &mut SimulationRng::from_seed(seed));
+            prop_assert!(length_squared(&rounded) <= u128::from(mechanism.radius).pow(2));
+            // Had it been pulled, some coordinate would be none of its neighbours; clipping may shrink by 1e-14.
+            let scale = mechanism.scale(&input);
+            for (&k, &x) in rounded.iter().zip(&input) {
+                prop_assert!((f64::from(k) - f64::from(x) * scale).abs() < 1.0 + 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn all_coordinates_rounded_away_from_zero_still_fit() {
+        // The worst case of rounding: every coordinate a little above a whole step, every coin up.
+        for dimension in [1_u32, 2, 3, 100, 4096, 10_000] {
+            let mechanism = DiscreteGaussian::with_steps(1.0, dimension, 1.0, 1000).unwrap();
+            let size = 1000.0 / f64::from(dimension).sqrt();
+            let up = vec![size.ceil() as i32; dimension as usize];
+            let mut pulled = up.clone();
+            mechanism.enforce_radius(&mut pulled);
+            assert_eq!(up, pulled, "{dimension}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_pulled_in() {
+        let mechanism = DiscreteGaussian::with_steps(1.0, 3, 1.0, 10).unwrap();
+        let mut long = vec![100, -100, 0];
+        mechanism.enforce_radius(&mut long);
+        assert!(length_squared(&long) <= u128::from(mechanism.radius).pow(2));
+        assert_eq!(long, [9, -9, 0]);
+    }
+}

@@ -3,7 +3,7 @@
 //!
 //! **Rounding.** A vector clipped to ℓ1 norm a has at most s steps of a/s. Its coordinates are rounded *together*, with one uniform number U: the sum of the first j sizes is rounded to
 //! ⌊c_j + U⌋, and coordinate j gets the difference. Each coordinate then is one of its two neighbours with the right mean, and all of them together take ⌊c_d + U⌋ ≤ s steps (systematic
-//! sampling, Madow 1949). So rounding costs neither bias (beyond 2^−32 of a step, towards 0) nor sensitivity: two rounded vectors are at most 2s apart, exactly, and
+//! sampling, Madow 1949). So rounding costs neither bias (beyond 2^−33 of a step per coordinate) nor sensitivity: two rounded vectors are at most 2s apart, exactly, and
 //! noise of scale at least 2s/ε0 is ε0-LDP.
 //!
 //! **Reports** are sent in as few bytes as hold s + 32 scales either way; what is beyond, of probability below 2e-14, becomes the end.
@@ -189,5 +189,71 @@ impl Likelihood for DiscreteLaplace {
 
     fn worst_case_inputs(&self) -> [Box<[f32]>; 2] {
         clip::opposite_poles(self.bound, self.dimension)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SimulationRng;
+    use proptest::prelude::*;
+
+    fn steps_taken(rounded: &[i32]) -> u64 {
+        rounded.iter().map(|x| u64::from(x.unsigned_abs())).sum()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(6), ..ProptestConfig::default() })]
+
+        #[test]
+        fn rounded_vectors_stay_in_the_ball(
+            input in prop::collection::vec(-1e3_f32..1e3, 1..40),
+            bound in 1e-3_f32..1e4,
+            steps in 1_u32..100_000,
+            dither in 0..ONE,
+        ) {
+            let mechanism = DiscreteLaplace::with_steps(1.0, input.len() as u32, bound, steps).unwrap();
+            let rounded = mechanism.round(&input, dither);
+            prop_assert!(steps_taken(&rounded) <= u64::from(steps));
+            // One of the two neighbours, whatever the others are; clipping may shrink by 1e-14.
+            let scale = clip::l1_factor(&input, bound) / mechanism.step();
+            for (&k, &x) in rounded.iter().zip(&input) {
+                prop_assert!((f64::from(k) - f64::from(x) * scale).abs() < 1.0 + 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_has_the_right_mean_over_a_grid_of_u() {
+        // 0.7 steps four times and 0.2: the sums are 0.7, 1.4, 2.1, 2.8, 3.0. An even grid of U gives the mean to within its own spacing.
+        let mechanism = DiscreteLaplace::with_steps(1.0, 5, 3.0, 3).unwrap();
+        let input = [0.7, -0.7, 0.7, 0.7, -0.2];
+        let grid = 1000;
+        let mut sums = [0.0; 5];
+        for i in 0..grid {
+            let rounded = mechanism.round(&input, i * ONE / grid);
+            sums.iter_mut().zip(rounded).for_each(|(sum, x)| *sum += f64::from(x));
+        }
+        for (sum, x) in sums.iter().zip(input) {
+            assert!((sum / grid as f64 - f64::from(x)).abs() <= 2.0 / grid as f64, "{sums:?}");
+        }
+    }
+
+    #[test]
+    fn likelihood_is_the_mixture_over_all_ways_of_rounding() {
+        let mechanism = DiscreteLaplace::with_steps(2.0, 4, 1.0, 4).unwrap();
+        let input = [0.13, -0.3, 0.0, 0.33];
+        let mut rng = SimulationRng::from_seed(5);
+        for _ in 0..100 {
+            let report = mechanism.randomize(&input, &mut rng).unwrap();
+            let grid = 20_000;
+            let mixture = (0..grid).map(|i| {
+                let rounded = mechanism.round(&input, (2 * i + 1) * ONE / (2 * grid));
+                report.iter().zip(rounded).map(|(&y, x)| mechanism.ln_mass(y, x)).sum::<f64>()
+            });
+            let mixture = log_sum_exp(mixture) - (grid as f64).ln();
+            // The grid of U errs by at most one cell at each of four turns, where the likelihood changes by a factor below e^2.
+            assert!((mechanism.ln_likelihood(&report, &input) - mixture).abs() < 1e-3);
+        }
     }
 }

@@ -24,6 +24,11 @@ impl ExactLaplace {
         is_valid.then_some(Self { numerator, denominator })
     }
 
+    /// The scale as numerator and denominator.
+    pub fn scale(self) -> (u64, u64) {
+        (self.numerator, self.denominator)
+    }
+
     /// 1/scale, to f64's nearest: ln of the ratio of neighbouring probabilities.
     pub fn rate(self) -> f64 {
         self.denominator as f64 / self.numerator as f64

@@ -62,14 +62,22 @@ impl PrivUnit {
         self.law.density(height)
     }
 
-    /// The unrounded report of unit vector `u`: `t·u + √(1−t²)·w`, w uniform on the unit vectors perpendicular to u. For tests of the law and for other encodings; what is
-    /// released is [`randomize`](Randomizer::randomize)d.
-    ///
-    /// `u` must be a unit vector of the right dimension, or the result is not a point of the sphere.
-    pub fn sample_unrounded<R: Randomness + ?Sized>(&self, u: &[f64], rng: &mut R) -> Result<Vec<f64>> {
+    /// A report before it is rounded to the grid: `t·u + √(1−t²)·w`, u the extreme point that stands for `input`, w uniform on the unit vectors perpendicular to it. For tests of
+    /// the law; what is released is [`randomize`](Randomizer::randomize)d.
+    pub fn sample_unrounded<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Result<Vec<f64>> {
+        clip::require_vector(input, self.dimension as usize)?;
+        let norm = l2_norm(input);
+        if norm == 0.0 {
+            // The cap of a uniformly random direction: uniform itself.
+            return Ok(uniform_direction(input.len(), rng));
+        }
+        // A signed 64-bit number is at least −lean·2^63 with probability ½ + lean/2; always, if lean is 1.
+        let is_same_way = rng.bits() as i64 as f64 >= -self.lean(norm) * 2.0_f64.powi(63);
+        let u = Axis { vector: input, scale: if is_same_way { 1.0 / norm } else { -1.0 / norm } };
         let height = self.law.draw(rng)?;
-        let mut point = perpendicular(u, rng);
-        point.iter_mut().zip(u).for_each(|(w, u)| *w = height.above * u + height.aside * *w);
+        let (mut point, length) = perpendicular(u, rng);
+        let aside = height.aside / length;
+        point.iter_mut().zip(u.vector).for_each(|(w, &x)| *w = height.above * (f64::from(x) * u.scale) + aside * *w);
         Ok(point)
     }
 
@@ -77,18 +85,13 @@ impl PrivUnit {
     fn lean(&self, norm: f64) -> f64 {
         (norm / f64::from(self.bound)).min(1.0)
     }
+}
 
-    /// The unit vector that stands for `input`, at random.
-    fn extreme_point<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Vec<f64> {
-        let norm = l2_norm(input);
-        if norm == 0.0 {
-            return uniform_direction(input.len(), rng);
-        }
-        // A signed 64-bit number is at least −lean·2^63 with probability ½ + lean/2; always, if lean is 1.
-        let is_same_way = rng.bits() as i64 as f64 >= -self.lean(norm) * 2.0_f64.powi(63);
-        let scale = if is_same_way { 1.0 / norm } else { -1.0 / norm };
-        input.iter().map(|&x| f64::from(x) * scale).collect()
-    }
+/// The unit vector `scale·vector`.
+#[derive(Clone, Copy)]
+struct Axis<'a> {
+    vector: &'a [f32],
+    scale: f64,
 }
 
 /// Uniform on the unit sphere.
@@ -103,39 +106,42 @@ fn uniform_direction<R: Randomness + ?Sized>(dimension: usize, rng: &mut R) -> V
     }
 }
 
-/// Uniform on the unit vectors perpendicular to the unit vector `u`.
-fn perpendicular<R: Randomness + ?Sized>(u: &[f64], rng: &mut R) -> Vec<f64> {
+/// A vector perpendicular to `u` whose direction is uniform, and its length.
+fn perpendicular<R: Randomness + ?Sized>(u: Axis<'_>, rng: &mut R) -> (Vec<f64>, f64) {
     loop {
-        let mut w: Vec<f64> = (0..u.len()).map(|_| deviates::normal(rng)).collect();
+        let mut w: Vec<f64> = u.vector.iter().map(|_| deviates::normal(rng)).collect();
         let before = dot(&w, &w);
         remove_component(&mut w, u);
+        let mut after = dot(&w, &w);
         // What little is left after much was taken away is not perpendicular to full accuracy; a second time it is (Kahan's "twice is enough").
-        if dot(&w, &w) < before / 4.0 {
+        if after < before / 4.0 {
             remove_component(&mut w, u);
+            after = dot(&w, &w);
         }
-        let norm = dot(&w, &w).sqrt();
-        if norm > 1e-12 * before.sqrt() {
-            w.iter_mut().for_each(|w| *w /= norm);
-            return w;
+        if after > 1e-24 * before {
+            return (w, after.sqrt());
         }
     }
 }
 
 /// w − ⟨w, u⟩u.
-fn remove_component(w: &mut [f64], u: &[f64]) {
-    let component = dot(w, u);
-    w.iter_mut().zip(u).for_each(|(w, u)| *w -= component * u);
+fn remove_component(w: &mut [f64], u: Axis<'_>) {
+    let component = dot(w, u.vector) * u.scale * u.scale;
+    w.iter_mut().zip(u.vector).for_each(|(w, &x)| *w -= component * f64::from(x));
 }
 
 /// Σ a_j·b_j, in lanes that the compiler turns into vector instructions.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+fn dot<T: Copy + Into<f64>>(a: &[f64], b: &[T]) -> f64 {
     const LANES: usize = 8;
     let mut lanes = [0.0; LANES];
-    let (a, b) = (a.chunks(LANES), b.chunks(LANES));
-    for (a, b) in a.zip(b) {
-        lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(lane, (a, b))| *lane += a * b);
+    let (whole_a, whole_b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f64 = whole_a.remainder().iter().zip(whole_b.remainder()).map(|(a, &b)| a * b.into()).sum();
+    for (a, b) in whole_a.zip(whole_b) {
+        for i in 0..LANES {
+            lanes[i] += a[i] * b[i].into();
+        }
     }
-    lanes.iter().sum()
+    lanes.iter().sum::<f64>() + rest
 }
 
 impl Randomizer for PrivUnit {
@@ -148,9 +154,7 @@ impl Randomizer for PrivUnit {
     }
 
     fn randomize<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Result<Box<[i16]>> {
-        clip::require_vector(input, self.dimension as usize)?;
-        let u = self.extreme_point(input, rng);
-        let point = self.sample_unrounded(&u, rng)?;
+        let point = self.sample_unrounded(input, rng)?;
         Ok(point.iter().map(|&x| sphere_grid::round(x, rng)).collect())
     }
 
@@ -180,8 +184,7 @@ impl Likelihood for PrivUnit {
             return 0.0;
         }
         let point: Vec<f64> = report.iter().map(|&x| f64::from(x)).collect();
-        let input: Vec<f64> = input.iter().map(|&x| f64::from(x) / norm).collect();
-        let height = dot(&point, &input) / dot(&point, &point).sqrt();
+        let height = dot(&point, input) / norm / dot(&point, &point).sqrt();
         let same_way = 0.5 + 0.5 * self.lean(norm);
         (same_way * self.law.density(height) + (1.0 - same_way) * self.law.density(-height)).ln()
     }

@@ -10,9 +10,11 @@ pub(super) const STEPS: i16 = i16::MAX;
 #[inline]
 pub(super) fn round<R: Randomness + ?Sized>(x: f64, rng: &mut R) -> i16 {
     let dither = f64::from(rng.half_bits()) / 2.0_f64.powi(32);
-    let rounded = (x * f64::from(STEPS) + dither).floor();
+    let pole = i32::from(STEPS);
+    // Above 0, where `as` is the floor.
+    let shifted = (x * f64::from(STEPS) + f64::from(pole + 1) + dither) as i32;
     // |x| ≤ 1 up to rounding: a point beyond the pole is the pole.
-    rounded.clamp(-f64::from(STEPS), f64::from(STEPS)) as i16
+    (shifted - (pole + 1)).clamp(-pole, pole) as i16
 }
 
 /// Could rounding have made `report` from a point of the sphere? So it is if the cube of neighbours, one step either way in every coordinate, reaches both inside
