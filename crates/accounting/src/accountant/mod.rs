@@ -16,8 +16,10 @@
 mod state;
 
 use crate::approximate::Idealised;
-use crate::error::{AccountingError, Result, require_delta, require_epsilon};
-use crate::scheme::{MAX_COUNT, Round};
+use crate::error::{AccountingError, Result, require, require_delta, require_epsilon};
+use crate::numerics::directed::{mul_up, sum_up};
+use crate::pld::LossDistribution;
+use crate::scheme::{MAX_COUNT, Release, Round};
 use serde::{Deserialize, Serialize};
 
 /// One line of the ledger: a round, and how often it happened.
@@ -29,7 +31,16 @@ pub struct Entry {
     pub count: u64,
 }
 
-/// Composes rounds of any parameters and says how private they are together, with the tightest rigorous pair of each.
+/// The same for an output that was not shuffled.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ReleaseEntry {
+    /// The output.
+    pub release: Release,
+    /// How often, at least once.
+    pub count: u64,
+}
+
+/// Composes rounds of any parameters, and outputs that were not shuffled, and says how private they are together, with the tightest rigorous pair of each.
 ///
 /// Its state is the list of (round, count); loss distributions are derived from it and remembered.
 ///
@@ -50,6 +61,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Accountant {
     ledger: Vec<Entry>,
+    releases: Vec<ReleaseEntry>,
 }
 
 impl Accountant {
@@ -60,14 +72,21 @@ impl Accountant {
 
     /// `round` happened `count` times. Nothing is recorded if the round cannot be accounted for.
     pub fn compose(&mut self, round: Round, count: u64) -> Result<()> {
-        crate::error::require((1..=MAX_COUNT).contains(&count), "count", "between 1 and 2^53", count)?;
+        require_count(count)?;
         Idealised::default().add(&round, count)?;
         match self.ledger.iter_mut().find(|entry| entry.round == round) {
-            Some(entry) => match entry.count.checked_add(count).filter(|total| *total <= MAX_COUNT) {
-                Some(total) => entry.count = total,
-                None => return Err(AccountingError::numerical("more than 2^53 repetitions of one round")),
-            },
+            Some(entry) => entry.count = total(entry.count, count)?,
             None => self.ledger.push(Entry { round, count }),
+        }
+        Ok(())
+    }
+
+    /// An output that was not shuffled happened `count` times, on the records of the same clients.
+    pub fn compose_release(&mut self, release: Release, count: u64) -> Result<()> {
+        require_count(count)?;
+        match self.releases.iter_mut().find(|entry| entry.release == release) {
+            Some(entry) => entry.count = total(entry.count, count)?,
+            None => self.releases.push(ReleaseEntry { release, count }),
         }
         Ok(())
     }
@@ -78,6 +97,9 @@ impl Accountant {
         for entry in &other.ledger {
             merged.compose(entry.round, entry.count)?;
         }
+        for entry in &other.releases {
+            merged.compose_release(entry.release, entry.count)?;
+        }
         *self = merged;
         Ok(())
     }
@@ -87,16 +109,44 @@ impl Accountant {
         &self.ledger
     }
 
+    /// The outputs that were not shuffled, each distinct one once.
+    pub fn releases(&self) -> &[ReleaseEntry] {
+        &self.releases
+    }
+
+    /// Has nothing happened yet?
+    pub fn is_empty(&self) -> bool {
+        self.ledger.is_empty() && self.releases.is_empty()
+    }
+
+    /// At least what is left if the shuffler colludes with the server: the local ε of every round, and the ε of every other output, added up. `+∞` if something
+    /// has no ε without a δ. It is also ε at δ = 0.
+    pub fn local_epsilon(&self) -> f64 {
+        let local = |round: &Round| round.randomizer.pure_epsilon().unwrap_or(f64::INFINITY);
+        let rounds = self.ledger.iter().map(|entry| (local(&entry.round), entry.count));
+        let releases = self.releases.iter().map(|entry| (entry.release.pure_epsilon(), entry.count));
+        let releases = releases.map(|(epsilon, count)| (epsilon.unwrap_or(f64::INFINITY), count));
+        sum_up(rounds.chain(releases).map(|(epsilon, count)| mul_up(epsilon, count as f64)))
+    }
+
     /// At least the ε of everything so far at `delta`, replace-one adjacency; 0 if nothing happened, `+∞` where the rounds' δ0 exceed δ.
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
         require_delta(delta)?;
-        if self.ledger.is_empty() { Ok(0.0) } else { Ok(self.idealised()?.epsilon_upper(delta)?.value) }
+        if self.is_empty() { Ok(0.0) } else { Ok(self.idealised()?.epsilon_upper(delta)?.value) }
     }
 
     /// At least the δ of everything so far at `epsilon`; 0 if nothing happened.
     pub fn delta(&self, epsilon: f64) -> Result<f64> {
         require_epsilon(epsilon)?;
-        if self.ledger.is_empty() { Ok(0.0) } else { Ok(self.idealised()?.delta_upper(epsilon)?.value) }
+        if self.is_empty() { Ok(0.0) } else { Ok(self.idealised()?.delta_upper(epsilon)?.value) }
+    }
+
+    /// The privacy loss of everything so far, rounded up; with nothing composed all of it is 0. An error where a round has a δ0, which is no loss of any pair.
+    pub fn loss_distribution(&self) -> Result<LossDistribution> {
+        if self.is_empty() {
+            return Ok(LossDistribution { losses: vec![0.0], probabilities: vec![1.0], infinity: 0.0 });
+        }
+        self.idealised()?.loss_distribution()
     }
 
     fn idealised(&self) -> Result<Idealised> {
@@ -104,6 +154,21 @@ impl Accountant {
         for entry in &self.ledger {
             idealised.add(&entry.round, entry.count)?;
         }
+        for entry in &self.releases {
+            idealised.add_release(&entry.release, entry.count);
+        }
         Ok(idealised)
     }
+}
+
+fn require_count(count: u64) -> Result<u64> {
+    require((1..=MAX_COUNT).contains(&count), "count", "between 1 and 2^53", count)
+}
+
+/// `before + more`, if that can still be counted exactly.
+fn total(before: u64, more: u64) -> Result<u64> {
+    before
+        .checked_add(more)
+        .filter(|total| *total <= MAX_COUNT)
+        .ok_or_else(|| AccountingError::numerical("more than 2^53 repetitions of one round"))
 }

@@ -1,6 +1,6 @@
 //! Saving and loading an accountant: JSON with a version, every value checked again on the way in.
 
-use super::{Accountant, Entry};
+use super::{Accountant, Entry, ReleaseEntry};
 use crate::error::{AccountingError, Result};
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,20 @@ struct Saved {
     shuffledp_accountant: u32,
     adjacency: String,
     ledger: Vec<Entry>,
+    /// Left out where there are none, as it was before there could be any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    releases: Vec<ReleaseEntry>,
 }
 
 impl Accountant {
     /// The state as JSON text.
     pub fn save(&self) -> Result<String> {
-        let saved =
-            Saved { shuffledp_accountant: VERSION, adjacency: "replace-one".to_owned(), ledger: self.ledger.clone() };
+        let saved = Saved {
+            shuffledp_accountant: VERSION,
+            adjacency: "replace-one".to_owned(),
+            ledger: self.ledger.clone(),
+            releases: self.releases.clone(),
+        };
         serde_json::to_string_pretty(&saved).map_err(|error| AccountingError::State { reason: error.to_string() })
     }
 
@@ -36,6 +43,9 @@ impl Accountant {
         let mut accountant = Self::new();
         for Entry { round, count } in saved.ledger {
             accountant.compose(round, count).map_err(|error| rejected(error.to_string()))?;
+        }
+        for ReleaseEntry { release, count } in saved.releases {
+            accountant.compose_release(release, count).map_err(|error| rejected(error.to_string()))?;
         }
         Ok(accountant)
     }

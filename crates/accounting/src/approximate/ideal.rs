@@ -8,8 +8,8 @@ use crate::error::{AccountingError, Result};
 use crate::numerics::bisect::smallest_safe;
 use crate::numerics::directed::{add_up, inflate, mul_up, sum_up};
 use crate::pair::{Direction, LinearPair, upper};
-use crate::pld::{Rounds, cache};
-use crate::scheme::{Round, Scheme};
+use crate::pld::{LossDistribution, Rounds, cache, release};
+use crate::scheme::{Output, Release, Round, Scheme};
 
 /// Lattice points to a standard deviation of a round.
 const PER_DEVIATION: f64 = 128.0;
@@ -36,6 +36,10 @@ const CLOSE: f64 = 0.1;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Idealised {
     exact: Vec<(LinearPair, u64)>,
+    /// Outputs that are not shuffled, Gaussian ones apart.
+    releases: Vec<(Release, u64)>,
+    /// Σ μ² over all Gaussian outputs, rounded up: together they are one with the square root of this.
+    gaussian: f64,
     approximate: Vec<Kind>,
 }
 
@@ -70,6 +74,27 @@ impl Idealised {
             }
         }
         Ok(())
+    }
+
+    /// `release` happens `count` times.
+    pub(crate) fn add_release(&mut self, release: &Release, count: u64) {
+        match release.output() {
+            Output::Gaussian { mu } => {
+                self.gaussian = add_up(self.gaussian, mul_up(mul_up(mu, mu), count as f64));
+            }
+            _ => self.releases.push((*release, count)),
+        }
+    }
+
+    /// All Gaussian outputs together, if there are any. An error if they are too many to be accounted.
+    fn gaussian_release(&self) -> Result<Option<Release>> {
+        if self.gaussian <= 0.0 {
+            return Ok(None);
+        }
+        let mu = self.gaussian.sqrt().next_up();
+        Release::new(Output::Gaussian { mu }).map(Some).map_err(|_| {
+            AccountingError::numerical(format!("all Gaussian outputs together have μ = {mu:.0}: ε is in the thousands"))
+        })
     }
 
     /// At least ε at `delta`, strictly between 0 and 1; `+∞` where what the rounds' δ0 add up to exceeds δ.
@@ -135,11 +160,23 @@ impl Idealised {
         })
     }
 
+    /// The composed loss of everything. Not where a δ0 is charged: that is no loss of any pair.
+    pub(crate) fn loss_distribution(&self) -> Result<LossDistribution> {
+        if !self.approximate.is_empty() {
+            return Err(AccountingError::not_applicable(
+                "rounds whose randomizer has a δ0 are charged to δ and have no loss distribution of their own",
+            ));
+        }
+        self.candidate(0.0)?.rounds.distribution()
+    }
+
     /// About the standard deviation of the loss of all ideal rounds together, if they are granted this total variation. Leads the search; nothing
     /// rests on it.
     pub(super) fn deviation(&self, variation: f64) -> Result<f64> {
         let square = |pair: &LinearPair, count: u64| pair.typical_loss().powi(2) * count as f64;
         let mut sum: f64 = self.exact.iter().map(|(pair, count)| square(pair, *count)).sum();
+        sum += self.releases.iter().map(|(one, count)| release::typical_loss(one).powi(2) * *count as f64).sum::<f64>();
+        sum += self.gaussian;
         for kind in &self.approximate {
             let epsilon = kind.local_epsilon(variation / self.approximate.len() as f64)?;
             sum += square(&upper::any_ldp(&kind.scheme, epsilon)?, kind.count);
@@ -161,11 +198,15 @@ impl Idealised {
 
     /// The ideal protocol at which all approximate rounds together have about this total variation.
     fn candidate(&self, variation: f64) -> Result<Candidate> {
-        let rounds: u64 =
-            self.exact.iter().map(|(_, count)| *count).chain(self.approximate.iter().map(|kind| kind.count)).sum();
-        let per_deviation = if rounds == 1 { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
+        let gaussian = self.gaussian_release()?;
+        let released = self.releases.iter().map(|(_, count)| *count).chain(gaussian.map(|_| 1));
+        let shuffled = self.exact.iter().map(|(_, count)| *count).chain(self.approximate.iter().map(|kind| kind.count));
+        let per_deviation =
+            if shuffled.chain(released).sum::<u64>() == 1 { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
         let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation);
         let mut parts: Vec<_> = self.exact.iter().map(|(pair, count)| (lattice(pair), *count)).collect();
+        let releases = self.releases.iter().copied().chain(gaussian.map(|release| (release, 1)));
+        parts.extend(releases.map(|(release, count)| (cache::release(&release, per_deviation), count)));
         let share = variation / self.approximate.len() as f64;
         let (mut total, mut local) = (0.0, Vec::new());
         for kind in &self.approximate {

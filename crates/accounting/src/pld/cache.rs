@@ -2,7 +2,7 @@
 
 use super::{Direction, LossLattice};
 use crate::pair::LinearPair;
-use crate::scheme::Scheme;
+use crate::scheme::{Release, Scheme};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +14,8 @@ pub(crate) enum Key {
     Linear(LinearPair, Direction, f64),
     /// The envelope of binary randomized response with this ε0.
     Envelope(Scheme, f64),
+    /// An output that is not shuffled, with so many points to a deviation.
+    Release(Release, f64),
 }
 
 /// The latest lattices, newest first. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.
@@ -25,6 +27,15 @@ const CAPACITY: usize = 32;
 pub(crate) fn lattice(pair: &LinearPair, direction: Direction, per_deviation: f64) -> Arc<LossLattice> {
     let compute = || Ok::<_, Infallible>(LossLattice::new(pair, direction, per_deviation));
     match remembered(Key::Linear(*pair, direction, per_deviation), compute) {
+        Ok(lattice) => lattice,
+        Err(never) => match never {},
+    }
+}
+
+/// [`LossLattice::of_release`], remembered.
+pub(crate) fn release(release: &Release, per_deviation: f64) -> Arc<LossLattice> {
+    let compute = || Ok::<_, Infallible>(LossLattice::of_release(release, per_deviation));
+    match remembered(Key::Release(*release, per_deviation), compute) {
         Ok(lattice) => lattice,
         Err(never) => match never {},
     }

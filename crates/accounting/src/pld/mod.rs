@@ -8,15 +8,18 @@ pub(crate) mod cache;
 mod compose;
 mod curve;
 mod discretise;
+mod export;
 mod intervals;
 mod lattice;
 mod minorant;
 mod read;
+pub(crate) mod release;
 mod tilted;
 
 pub use compose::Rounds;
 pub(crate) use compose::power_of_two;
 pub(crate) use curve::Curve;
+pub use export::LossDistribution;
 pub use lattice::LossLattice;
 
 use crate::pair::Direction;

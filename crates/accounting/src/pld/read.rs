@@ -7,7 +7,7 @@ use crate::error::{AccountingError, Result};
 use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_orders};
 
 /// Room beyond the tail that is asked for: what windows cut off is about `e^{−40}` of it.
-const MARGIN: f64 = 40.0;
+pub(super) const MARGIN: f64 = 40.0;
 
 /// Covers the roundings of reading but for the exponents': every sum below has non-negative terms.
 const SUMMING_ERROR: f64 = 1e-10;
@@ -109,7 +109,7 @@ impl Rounds {
 
 impl Tilted {
     /// An accountant that gives up must say so: a NaN among the masses would count for nothing below.
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         if self.ln_scale.is_finite()
             && self.infinity >= 0.0
             && self.lost >= 0.0
@@ -135,7 +135,7 @@ impl Tilted {
     }
 
     /// Relative error of a sum of untilted masses: an exponent `ln_scale − θ·loss` is rounded where its terms are large, not where it is.
-    fn reading_error(&self) -> f64 {
+    pub(super) fn reading_error(&self) -> f64 {
         let top = (self.first + self.masses.len() as i64) as f64 * self.spacing;
         let reach = self.bottom().abs().max(top.abs());
         SUMMING_ERROR + 4.0 * f64::EPSILON * (self.ln_scale.abs() + self.theta * reach)

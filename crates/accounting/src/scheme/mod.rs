@@ -6,9 +6,12 @@
 mod participation;
 pub mod priv_unit;
 mod randomizer;
+mod release;
 
 pub use participation::{MAX_COUNT, Participation, Scheme};
 pub use randomizer::{LocalGuarantee, LocalStructure, Mechanism, RandomizerSpec};
+pub(crate) use release::response_loss;
+pub use release::{Output, Release};
 
 use crate::error::{Result, require};
 use serde::{Deserialize, Serialize};
