@@ -62,8 +62,8 @@ impl Release {
                 require(in_range(epsilon), "epsilon", "above 0 and at most 1000", epsilon)?;
             }
             Output::RandomizedResponse { noise, buckets } => {
-                require(noise > 0.0 && noise < 1.0, "noise", "strictly between 0 and 1", noise)?;
-                require((2..=super::MAX_COUNT).contains(&buckets), "buckets", "between 2 and 2^53", buckets)?;
+                require(noise > 0.0 && noise < 1.0, "noise-parameter", "strictly between 0 and 1", noise)?;
+                require((2..=super::MAX_COUNT).contains(&buckets), "num-buckets", "between 2 and 2^53", buckets)?;
             }
         }
         Ok(Self(output))

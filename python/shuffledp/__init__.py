@@ -1,0 +1,62 @@
+"""How private is a shuffled protocol? Tightest provable ε and δ in the shuffle model of differential privacy.
+
+A thousand of a million clients speak in each of 100,000 rounds, through any randomizer with local ε = 2, and a shuffler hides who sent what:
+
+>>> import shuffledp
+>>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 4)
+0.1959
+
+Questions are asked in the words of the command line, with ``_`` for ``-``. Adjacency is replace-one: neighbouring datasets differ in the record of one
+client. Upper bounds are rounded up; where numbers fail the answer is an error or infinite, never a smaller ε.
+
+``epsilon``, ``delta``
+    one number
+``explain``, ``bounds``
+    every bound we know, with its kind, its standing and its source
+``Accountant``
+    rounds as they happen
+``rdp_curve``, ``loss_distribution``
+    Rényi divergences and privacy losses as arrays
+``shuffledp.plotting``
+    pictures, with matplotlib
+``shuffledp.dp_accounting``
+    events and an accountant for Google's dp_accounting
+"""
+
+from ._bounds import Bounds, bounds
+from ._curves import LossDistribution, RenyiCurve, loss_distribution, rdp_curve
+from ._native import (
+    Accountant,
+    Answer,
+    Bound,
+    NoAnswerError,
+    NumericalError,
+    ParameterError,
+    ShuffledpError,
+    StateError,
+    __version__,
+    delta,
+    epsilon,
+    explain,
+)
+
+__all__ = [
+    "Accountant",
+    "Answer",
+    "Bound",
+    "Bounds",
+    "LossDistribution",
+    "NoAnswerError",
+    "NumericalError",
+    "ParameterError",
+    "RenyiCurve",
+    "ShuffledpError",
+    "StateError",
+    "__version__",
+    "bounds",
+    "delta",
+    "epsilon",
+    "explain",
+    "loss_distribution",
+    "rdp_curve",
+]

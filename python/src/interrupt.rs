@@ -1,0 +1,65 @@
+//! Long work, with the interpreter released and Ctrl-C heard.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rayon::ThreadPool;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long Ctrl-C may go unheard.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Runs `work` on a thread of its own. If Python's signal handlers raise meanwhile (`KeyboardInterrupt`), that is returned at once; the
+/// work, which only computes, is left to end by itself.
+pub(crate) fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let pool = pool()?;
+    let (send, mut receive) = sync_channel(1);
+    let worker = std::thread::Builder::new().name("shuffledp".to_owned()).spawn(move || {
+        // Nobody listens after an interrupt; then there is nothing to say.
+        let _ = send.send(pool.install(work));
+    })?;
+    loop {
+        let (receiver, received) = py.detach(move || {
+            let received = receive.recv_timeout(POLL);
+            (receive, received)
+        });
+        receive = receiver;
+        match received {
+            Ok(value) => return Ok(value),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return match worker.join() {
+                    // PyO3 turns it into a PanicException.
+                    Err(panic) => std::panic::resume_unwind(panic),
+                    Ok(()) => Err(PyRuntimeError::new_err("the computation ended without a result")),
+                };
+            }
+        }
+    }
+}
+
+/// The threads that parallel sums run on. A process made by `fork` has none of its parent's threads and would wait for them forever, so
+/// it gets its own.
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let process = std::process::id();
+    let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, pool)) = slot.as_ref()
+        && *owner == process
+    {
+        return Ok(Arc::clone(pool));
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .build()
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))?;
+    let pool = Arc::new(pool);
+    // The parent's pool must not be dropped here: that would wait for threads that do not exist.
+    if let Some(parent) = slot.replace((process, Arc::clone(&pool))) {
+        std::mem::forget(parent);
+    }
+    Ok(pool)
+}
