@@ -5,7 +5,7 @@ CARGO ?= cargo
 .PHONY: help test lint both-sides calibrate-check bench bench-accounting docs demo
 
 help:
-	@echo "make test    format check, clippy and every test, in release mode"
+	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
 	@echo "make lint    format check, clippy, cargo deny"
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"

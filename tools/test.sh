@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 CARGO=${CARGO:-cargo}
 # Property tests draw the same cases every time, so that a failure is one's own; another seed explores others.
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1}
-bash tools/need.sh rustfmt clippy || exit 1
+bash tools/need.sh rustfmt clippy python || exit 1
 
 passed=0
 failed=0
@@ -45,6 +45,11 @@ tests() {
 check "format" "$CARGO" fmt --all -- --check
 check "clippy" "$CARGO" clippy --quiet --release --workspace --all-targets -- -D warnings
 tests "Rust tests" "$CARGO" test --release --workspace --no-fail-fast
+check "Python wheel" bash tools/python.sh setup
+tests "Python tests" bash tools/python.sh test
+check "Python types" bash tools/python.sh types
+check "Python stubs" bash tools/python.sh stubs
+check "Python in a fresh venv" bash tools/python.sh fresh
 
 echo
 if [ "$failed" -gt 0 ]; then echo "broken: $(IFS=,; echo "${broken[*]}")"; fi

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, overload
 
 import numpy
 
@@ -61,9 +61,11 @@ class LossDistribution(NamedTuple):
         return min(1.0, float(excess.sum()) + self.infinity)
 
 
-def loss_distribution(
-    accountant: Optional[Accountant] = None, **rounds: Unpack[RoundsArguments]
-) -> LossDistribution:
+@overload
+def loss_distribution(accountant: Accountant) -> LossDistribution: ...
+@overload
+def loss_distribution(**rounds: Unpack[RoundsArguments]) -> LossDistribution: ...
+def loss_distribution(accountant: Optional[Accountant] = None, **rounds: Any) -> LossDistribution:
     """The privacy loss of an accountant's ledger, or of the rounds that the arguments describe (as for :func:`shuffledp.epsilon`), as arrays.
 
     Rounds whose randomizer has a δ0 are charged to δ and have no loss distribution.

@@ -23,8 +23,11 @@ import math
 import sys
 from typing import Any, Dict, List, Optional, Tuple
 
-import attr
-import dp_accounting as _dp
+try:
+    import attr
+    import dp_accounting as _dp
+except ImportError as missing:
+    raise ImportError("shuffledp.dp_accounting needs dp-accounting 0.6: pip install 'dp-accounting>=0.6,<0.7'") from missing
 
 from ._native import Accountant, ShuffledpError
 
@@ -147,7 +150,7 @@ class ShuffleAccountant(_dp.PrivacyAccountant):  # type: ignore[misc]
         self._accountant = Accountant()
         self._non_private = False
 
-    def _maybe_compose(self, event: _dp.DpEvent, count: int, do_compose: bool) -> Optional[_ErrorDetails]:
+    def _maybe_compose(self, event: _dp.DpEvent, count: int, do_compose: bool) -> Any:
         # Everything happens to a copy, which takes the place of the accountant only if all of it went well.
         changed = copy.copy(self._accountant)
         # `supports` asks with a count of 0.

@@ -1,0 +1,79 @@
+"""Long calls: Ctrl-C is heard, other threads run on, and a forked process still answers."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import pytest
+import shuffledp
+
+# Half a minute's work: (ε0, δ0) rounds of many kinds are searched over, and every candidate is composed afresh.
+def _long() -> shuffledp.Accountant:
+    accountant = shuffledp.Accountant()
+    for i in range(40):
+        accountant.compose(clients=200_000 + i, randomizer="gaussian", sigma=3.0 + i / 100, count=1000)
+    return accountant
+
+
+def test_control_c_is_heard():
+    accountant = _long()
+    started = time.monotonic()
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            accountant.epsilon(1e-6)
+    finally:
+        timer.cancel()
+    waited = time.monotonic() - started
+    # It is polled every 50 ms; the rest is for a busy machine. Uninterrupted, the call takes many times as long.
+    assert 0.25 < waited < 5.0
+    # The accountant is as it was, and answers.
+    assert accountant == _long()
+    accountant = shuffledp.Accountant()
+    accountant.compose(clients=1000, local_epsilon=1)
+    assert accountant.epsilon(1e-6) > 0
+
+
+def test_other_threads_run_meanwhile():
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        started = time.monotonic()
+        shuffledp.epsilon(clients=300_000, randomizer="rr", local_epsilon=3, rounds=1000, delta=1e-9)
+        ended = time.monotonic()
+    finally:
+        stop.set()
+        thread.join()
+    during = [moment for moment in ticks if started <= moment <= ended]
+    # Held, the interpreter would have let none through.
+    assert len(during) > 0.05 * (ended - started) / 0.001
+
+
+def _in_a_child(queue):
+    queue.put(shuffledp.epsilon(clients=2001, randomizer="rr", local_epsilon=1, delta=1e-6))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_answers():
+    """Its parent's threads are not there; waiting for them would take forever."""
+    shuffledp.epsilon(clients=2000, randomizer="rr", local_epsilon=1, delta=1e-6)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_a_child, args=(queue,))
+    child.start()
+    found = queue.get(timeout=60)
+    child.join(timeout=60)
+    assert child.exitcode == 0
+    assert found == shuffledp.epsilon(clients=2001, randomizer="rr", local_epsilon=1, delta=1e-6)
