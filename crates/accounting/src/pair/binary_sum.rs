@@ -57,6 +57,12 @@ impl BinarySum {
     }
 }
 
+/// How far from its mean the sum is with all but `exp(ln_cut)` on either side, by Bernstein: `t²/(2(Kpq + t/3)) = −ln_cut`.
+pub(super) fn reach(clients: u64, p: f64, ln_cut: f64) -> f64 {
+    let third = -ln_cut / 3.0;
+    third + (third * third - 2.0 * ln_cut * clients as f64 * p * (1.0 - p)).sqrt()
+}
+
 /// The two binomials that are added.
 struct Parts {
     hold: Binomial,
@@ -83,9 +89,7 @@ impl Parts {
     fn window(&self, ln_cut: f64) -> (u64, u64) {
         let clients = self.hold.trials + self.rest.trials;
         let mean = self.hold.mean() + self.rest.mean();
-        // t²/(2(Kpq + t/3)) = −ln_cut
-        let third = -ln_cut / 3.0;
-        let reach = third + (third * third - 2.0 * ln_cut * clients as f64 * self.p * (1.0 - self.p)).sqrt();
+        let reach = reach(clients, self.p, ln_cut);
         let (low, high) = ((mean - reach).floor().max(0.0) as u64, ((mean + reach).ceil() as u64).min(clients));
         let centre = (mean.round() as u64).clamp(low, high);
         let tells = |count: u64| self.ln_largest_term(count).1 >= ln_cut - SLACK;

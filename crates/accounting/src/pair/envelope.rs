@@ -6,15 +6,19 @@
 //! directions, h and K−h, and the two m': one direction over all h and both m' covers both. The pointwise maximum of hockey-stick curves is a hockey-stick curve, and *that* is composed:
 //! the worst h may change from round to round. Proofs: `docs/theory/binary.md`.
 
-use super::binary_sum::BinarySum;
+use super::binary_sum::{self, BinarySum};
 use super::window::Binomial;
 use crate::error::{AccountingError, Result};
 use crate::pld::{Curve, LossLattice, power_of_two};
-use crate::scheme::{Participation, Scheme};
+use crate::scheme::Scheme;
 use rayon::prelude::*;
 
-/// Speaking clients, times the number of sizes that check-in is split into: beyond this the scan would take seconds.
-const MAX_SCANNED: u64 = 20_000;
+/// More clients than this may not speak: windows would be long enough for their rounding to show.
+const MAX_SPEAKING: u64 = 1_000_000;
+
+/// Outcomes that are looked at for one number of speaking clients, and for all sizes of a check-in together. Beyond it, neighbouring datasets are put together.
+const OUTCOMES: f64 = 1e7;
+const CHECK_IN_OUTCOMES: f64 = 4e7;
 
 /// Lattice points to a standard deviation of the loss.
 const PER_DEVIATION: f64 = 64.0;
@@ -22,8 +26,10 @@ const PER_DEVIATION: f64 = 64.0;
 /// Logarithm of the mass that windows cut off.
 const LN_CUT: f64 = -69.0;
 
-/// Relative error of the curve's values: probabilities to 1e-12, and sums of thousands of positive terms.
-const RELATIVE_ERROR: f64 = 4e-12;
+/// Relative error of the curve's values: seeds to 1e-12, and for every outcome of the window the roundings of a step of a recurrence and of a sum.
+fn relative_error(speaking: u64, p: f64) -> f64 {
+    2e-12 + 12.0 * f64::EPSILON * 2.0 * binary_sum::reach(speaking, p, LN_CUT)
+}
 
 /// A randomized bit: it is wrong with probability p, and right with probability p + gap.
 #[derive(Clone, Copy)]
@@ -40,17 +46,23 @@ impl Bit {
     }
 }
 
-/// A number of speaking clients, the probability that the victim is one of them, and how likely this size is.
+/// How many datasets may be scanned if this many outcomes may be looked at: each has a window of them, and as many points of the curve as are typical.
+fn affordable_scans(outcomes: f64, speaking: u64, p: f64) -> f64 {
+    outcomes / (2.0 * binary_sum::reach(speaking, p, LN_CUT) + 2000.0)
+}
+
+/// A number of speaking clients, the probability that the victim is one of them, how likely this size is, and how many datasets of it to scan.
 struct Size {
     speaking: u64,
     presence: f64,
     weight: f64,
+    scans: u64,
 }
 
 /// The curve of binary randomized response with this ε0, an upper bound for every dataset and both directions. `blanket` is the loss of its blanket pair, another such bound.
 pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) -> Result<Curve> {
-    let sizes = sizes(scheme)?;
     let bit = Bit::new(local_epsilon)?;
+    let sizes = sizes(scheme, bit.p)?;
     let p = bit.p;
     if local_epsilon <= 0.0 {
         return Err(AccountingError::not_applicable("at a local epsilon of 0 there is nothing to sharpen"));
@@ -71,8 +83,9 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) 
         deltas.iter_mut().zip(worst).for_each(|(total, delta)| *total += size.weight * delta);
     }
     // What windows cut off, of all sizes, and what rounding may have lost.
-    let cut = 8.0 * LN_CUT.exp();
-    deltas.iter_mut().for_each(|delta| *delta = *delta * (1.0 + RELATIVE_ERROR) + cut);
+    let most = sizes.iter().map(|size| size.speaking).max().unwrap_or(0);
+    let (error, cut) = (relative_error(most, p), 8.0 * LN_CUT.exp());
+    deltas.iter_mut().for_each(|delta| *delta = *delta * (1.0 + error) + cut);
     // Every dataset is below the blanket's curve as well, and where few of many clients speak that is the lower one.
     let other = blanket.curve_upper(spacing, -points, deltas.len());
     deltas.iter_mut().zip(other).for_each(|(delta, other)| *delta = delta.min(other));
@@ -81,10 +94,11 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) 
 
 /// At least the δ of one round of binary randomized response at `epsilon`, for every dataset and both directions: exact for a plain shuffle.
 pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<f64> {
-    let sizes = sizes(scheme)?;
     let bit = Bit::new(local_epsilon)?;
+    let sizes = sizes(scheme, bit.p)?;
+    let most = sizes.iter().map(|size| size.speaking).max().unwrap_or(0);
     let delta: f64 = sizes.iter().map(|size| size.weight * worst_of_size(size, bit, &[epsilon.exp_m1()])[0]).sum();
-    Ok(delta * (1.0 + RELATIVE_ERROR) + 8.0 * LN_CUT.exp())
+    Ok(delta * (1.0 + relative_error(most, bit.p)) + 8.0 * LN_CUT.exp())
 }
 
 /// The pointwise maximum over the datasets, for one number of speaking clients, at the increasing points e^ε − 1 of `excesses`.
@@ -97,10 +111,14 @@ fn worst_of_size(size: &Size, bit: Bit, excesses: &[f64]) -> Vec<f64> {
     if size.speaking == 0 {
         return floor();
     }
-    (0..=others)
+    // Datasets with h = from..=to have `from` ones and `others − to` zeros in common; what the rest send is revealed.
+    let width = (others + 1).div_ceil(size.scans);
+    (0..(others + 1).div_ceil(width))
         .into_par_iter()
-        .fold(floor, |mut worst, ones| {
-            let sum = BinarySum::new(others, ones, p, LN_CUT);
+        .fold(floor, |mut worst, block| {
+            let from = block * width;
+            let to = (from + width - 1).min(others);
+            let sum = BinarySum::new(others - (to - from), from, p, LN_CUT);
             for substitute in substitutes {
                 let slot = |victim: f64| size.presence * victim + (1.0 - size.presence) * substitute;
                 let bits = Slot { low: slot(p), gap: size.presence * bit.gap };
@@ -161,7 +179,7 @@ fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: 
 
 /// How many may speak, and with what probability. At check-in, sizes are taken in blocks: all but the smallest number of others are revealed, and the
 /// victim is as likely to be there as in the largest.
-fn sizes(scheme: &Scheme) -> Result<Vec<Size>> {
+fn sizes(scheme: &Scheme, p: f64) -> Result<Vec<Size>> {
     let clients = scheme.clients();
     let too_many = || {
         AccountingError::not_applicable(
@@ -171,31 +189,35 @@ fn sizes(scheme: &Scheme) -> Result<Vec<Size>> {
     let Some(rate) = scheme.check_in_rate() else {
         let speaking = scheme.fixed_size().unwrap_or(clients);
         let presence = speaking as f64 / clients as f64;
-        return if speaking <= MAX_SCANNED {
-            Ok(vec![Size { speaking, presence, weight: 1.0 }])
+        return if speaking <= MAX_SPEAKING {
+            let scans = affordable_scans(OUTCOMES, speaking, p) as u64;
+            Ok(vec![Size { speaking, presence, weight: 1.0, scans }])
         } else {
             Err(too_many())
         };
     };
-    let law = match scheme.participation() {
-        Participation::CheckIn { .. } => Binomial { trials: clients, p: rate, q: 1.0 - rate },
-        _ => return Err(too_many()),
-    };
+    let law = Binomial { trials: clients, p: rate, q: 1.0 - rate };
     let (low, high) = law.window(LN_CUT);
-    let window = high - low + 1;
-    let blocks = (2 * MAX_SCANNED / high.max(1)).min(window);
-    if blocks < window.min(8) {
+    if high > MAX_SPEAKING {
         return Err(too_many());
     }
     let masses = law.masses(low, high);
-    let width = window.div_ceil(blocks);
+    let scans = affordable_scans(CHECK_IN_OUTCOMES, high, p);
+    let width = masses.len().div_ceil(blocks(masses.len() as f64, high as f64, scans));
+    let scans = (scans as u64 / masses.len().div_ceil(width) as u64).max(1);
     Ok(masses
-        .chunks(width as usize)
-        .zip((low..=high).step_by(width as usize))
+        .chunks(width)
+        .zip((low..=high).step_by(width))
         .map(|(block, first)| {
             let last = first + block.len() as u64 - 1;
             let presence = (last as f64 / clients as f64).min(1.0);
-            Size { speaking: first.max(u64::from(last > 0)), presence, weight: block.iter().sum() }
+            Size { speaking: first.max(u64::from(last > 0)), presence, weight: block.iter().sum(), scans }
         })
         .collect())
+}
+
+/// How many blocks to make of a window of sizes. A block of width w costs ε about 3w/(2k) of itself (others revealed, and presence), s scans of it about 1/(2s): with
+/// `scans` for all blocks together, the sum is smallest here.
+fn blocks(window: f64, speaking: f64, scans: f64) -> usize {
+    (3.0 * window / speaking.max(1.0) * scans).sqrt().clamp(1.0, window.min(scans)) as usize
 }
