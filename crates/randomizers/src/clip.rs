@@ -82,3 +82,42 @@ pub(crate) fn opposite_poles(bound: f32, dimension: u32) -> [Box<[f32]>; 2] {
         input.into()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Floats of this test's range are whole numbers of 2^−100, so nothing is rounded.
+    fn whole(x: f64) -> i128 {
+        let scaled = x * 2.0_f64.powi(100);
+        assert!(scaled.fract() == 0.0 && scaled.abs() < 2.0_f64.powi(126));
+        scaled as i128
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(6), ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_clipped_vector_is_within_the_bound_exactly(input in prop::collection::vec(0.001_f32..1e3, 1..200), bound in 1.0_f32..1e4) {
+            let factor = l1_factor(&input, bound);
+            let sum: i128 = input.iter().map(|&x| whole(f64::from(x) * factor)).sum();
+            prop_assert!(sum <= whole(f64::from(bound)));
+            // And not much shorter than it may be.
+            let norm = l1_norm(&input).min(f64::from(bound));
+            prop_assert!(sum as f64 / 2.0_f64.powi(100) >= norm * (1.0 - 1e-13));
+        }
+    }
+
+    #[test]
+    fn along_an_axis_both_norms_are_exact() {
+        for x in [0.1_f32, 0.3, 1.0 / 3.0, 7.0, f32::MAX, f32::from_bits(1)] {
+            for bound in [1e-30_f32, 0.1, 0.7, 1e30] {
+                for factor in [l1_factor(&[x, 0.0], bound), l2_factor(&[x, 0.0], bound)] {
+                    assert!(f64::from(x) * factor <= f64::from(bound), "{x} {bound}");
+                    assert!(factor <= 1.0);
+                }
+            }
+        }
+    }
+}

@@ -3,7 +3,8 @@
 //!
 //! **Rounding.** A vector clipped to the bound C has length at most s in steps of C/s. Each coordinate is rounded at random to one of its two neighbours, so the mean stays, and
 //! the length grows by less than √d: with G = s + ⌈√d⌉ + 1, *whatever the coins*, the rounded vector has length at most G, which is checked in whole numbers. Two of them are
-//! at most 2G apart and the noise has parameter σ_steps² ≥ σ²G²: Rényi divergence at most λ(2G)²/(2σ²G²) = λ(2/σ)²/2 (ibid., Theorem 14), which is what accounting
+//! at most 2G apart and the noise has parameter σ_steps² ≥ σ²G²: Rényi divergence at most λ(2G)²/(2σ²G²) = λ(2/σ)²/2 (Canonne et al., Proposition 5, added up over independent
+//! coordinates; mixing over the coins of rounding makes it no larger), which is what accounting
 //! assumes. The price of being both unbiased and bounded is the factor G/s in the noise: with the default of s = 256·⌈√d⌉ it is at most
 //! 1.008, and 1.004 in many dimensions. Rounding again until the vector is short enough (Kairouz et al.) would save it and be biased.
 //!

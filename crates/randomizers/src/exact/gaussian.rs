@@ -27,7 +27,7 @@ impl ExactGaussian {
         Some(Self { variance, proposal_scale, proposal: ExactLaplace::new(proposal_scale, 1)? })
     }
 
-    /// The parameter σ². The variance itself is no larger (Canonne, Kamath, Steinke 2020, Corollary 9), and from σ = 2 on no smaller in any digit f64 has:
+    /// The parameter σ². The variance itself is no larger (Canonne, Kamath, Steinke 2020, section 3), and from σ = 2 on no smaller in any digit f64 has:
     /// the difference falls as e^(−2π²σ²).
     pub fn variance(self) -> u64 {
         self.variance

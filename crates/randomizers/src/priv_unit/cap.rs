@@ -44,7 +44,7 @@ impl CapLaw {
         }
         let coin = private_coin(local_epsilon, mass);
         // (p/q − (1−p)/(1−q)): by how much the cap is denser than the rest. Of the coin as it is, so that rounding costs no bias.
-        let (heads, tails) = (coin.probability(), coin.threshold().wrapping_neg() as f64 / 2.0_f64.powi(64));
+        let (heads, tails) = (coin.probability_of(true), coin.probability_of(false));
         let contrast = heads / mass - tails / (1.0 - mass);
         require(contrast > 1e-9, "local-epsilon", "at least 1e-8 (below that a report says nothing)", local_epsilon)?;
         let ln_mean =
@@ -77,7 +77,7 @@ impl CapLaw {
         if above > 0.0 && upper_tail(self.alpha, above) <= self.mass {
             self.coin.probability() / self.mass
         } else {
-            self.coin.threshold().wrapping_neg() as f64 / 2.0_f64.powi(64) / (1.0 - self.mass)
+            self.coin.probability_of(false) / (1.0 - self.mass)
         }
     }
 
