@@ -91,12 +91,14 @@ fn the_cap_coin_of_priv_unit_and_one_that_is_off_by_one_percent() {
     let n = 130_000;
     let mut rng = SimulationRng::from_seed(12);
     let mut height = heights(&mechanism, 5, &mut rng);
-    let right = cap_share_p(&mechanism, n, || height() >= edge);
+    let is_inside: Vec<bool> = (0..n).map(|_| height() >= edge).collect();
+    let mut draws = is_inside.iter();
+    let right = cap_share_p(&mechanism, n, || *draws.next().unwrap());
     assert!(right > FALSE_ALARM, "{right:e}");
     // One in a hundred of the reports inside is moved out.
-    let mut turn = 0;
+    let (mut draws, mut turn) = (is_inside.iter(), 0);
     let broken = cap_share_p(&mechanism, n, || {
-        let is_inside = height() >= edge;
+        let is_inside = *draws.next().unwrap();
         turn += usize::from(is_inside);
         is_inside && turn % 100 != 0
     });
@@ -107,14 +109,19 @@ fn the_cap_coin_of_priv_unit_and_one_that_is_off_by_one_percent() {
 fn directions_across_the_axis_of_priv_unit_are_uniform() {
     let mechanism = PrivUnit::new(3.0, 3, 1.0).unwrap();
     let mut rng = SimulationRng::from_seed(13);
-    let mut angle = |squash: f64| {
-        let v = mechanism.sample_unrounded(&[1.0, 0.0, 0.0], &mut rng).unwrap();
-        (v[1] * squash).atan2(v[2]) / std::f64::consts::TAU + 0.5
+    let points: Vec<Vec<f64>> =
+        (0..50_000).map(|_| mechanism.sample_unrounded(&[1.0, 0.0, 0.0], &mut rng).unwrap()).collect();
+    let angles = |squash: f64| {
+        let mut points = points.iter();
+        move || {
+            let v = points.next().unwrap();
+            (v[1] * squash).atan2(v[2]) / std::f64::consts::TAU + 0.5
+        }
     };
-    let p = kolmogorov_smirnov_p(50_000, |x| x, || angle(1.0));
+    let p = kolmogorov_smirnov_p(points.len(), |x| x, angles(1.0));
     assert!(p > FALSE_ALARM, "{p:e}");
     // One coordinate shorter than the other by 20 %: an ellipse.
-    let p = kolmogorov_smirnov_p(50_000, |x| x, || angle(0.8));
+    let p = kolmogorov_smirnov_p(points.len(), |x| x, angles(0.8));
     assert!(p < REJECTED, "{p:e}");
 }
 
