@@ -21,7 +21,7 @@ pub(super) struct CapLaw {
     mass: f64,
     /// p.
     coin: Coin,
-    /// m = E[t].
+    /// m, the mean of t.
     mean_height: f64,
 }
 
