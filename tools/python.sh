@@ -42,7 +42,8 @@ case ${1:-} in
 setup) setup ;;
 test) cd python && "$VENV/bin/pytest" ;;
 types) cd python && "$VENV/bin/mypy" shuffledp ../examples/python ../bench/python ;;
-stubs) cd "$CARGO_TARGET_DIR/python" && "$VENV/bin/stubtest" --mypy-config-file "$OLDPWD/python/pyproject.toml" shuffledp ;;
+# Against the installed module, not the folder of the same name here.
+stubs) cd "$CARGO_TARGET_DIR/python" && "$VENV/bin/stubtest" --mypy-config-file "$OLDPWD/python/pyproject.toml" shuffledp._native ;;
 fresh) fresh ;;
 *) echo "usage: tools/python.sh setup|test|types|stubs|fresh" >&2 && exit 2 ;;
 esac

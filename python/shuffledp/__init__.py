@@ -13,6 +13,8 @@ client. Upper bounds are rounded up; where numbers fail the answer is an error o
     one number
 ``explain``, ``bounds``
     every bound we know, with its kind, its standing and its source
+``calibrate``
+    which ε0, noise, number of rounds or clients, or sampling rate meets a target
 ``Accountant``
     rounds as they happen
 ``rdp_curve``, ``loss_distribution``
@@ -29,12 +31,14 @@ from ._native import (
     Accountant,
     Answer,
     Bound,
+    Calibration,
     NoAnswerError,
     NumericalError,
     ParameterError,
     ShuffledpError,
     StateError,
     __version__,
+    calibrate,
     delta,
     epsilon,
     explain,
@@ -45,6 +49,7 @@ __all__ = [
     "Answer",
     "Bound",
     "Bounds",
+    "Calibration",
     "LossDistribution",
     "NoAnswerError",
     "NumericalError",
@@ -54,6 +59,7 @@ __all__ = [
     "StateError",
     "__version__",
     "bounds",
+    "calibrate",
     "delta",
     "epsilon",
     "explain",

@@ -25,14 +25,11 @@ Standing = Literal["rigorous", "conjectured", "asymptotic", "flawed"]
 Count = Union[int, float]
 
 
-class _Clients(TypedDict):
-    # Honest clients in the population.
-    clients: Count
+# What `calibrate` can look for.
+Solvable = Literal["local_epsilon", "sigma", "rounds", "clients", "sampled", "check_in"]
 
 
-class RoundArguments(_Clients, total=False):
-    """One round: who speaks, through which randomizer."""
-
+class _Optional(TypedDict, total=False):
     # Clients drawn each round, afresh, without replacement, hidden from the server.
     sampled: Optional[Count]
     # Probability that a client decides, on its own, to speak in a round.
@@ -53,6 +50,13 @@ class RoundArguments(_Clients, total=False):
     dimension: Optional[Count]
 
 
+class RoundArguments(_Optional):
+    """One round: who speaks, through which randomizer."""
+
+    # Honest clients in the population.
+    clients: Count
+
+
 class RoundsArguments(RoundArguments, total=False):
     """The same round, so many times."""
 
@@ -60,10 +64,19 @@ class RoundsArguments(RoundArguments, total=False):
     rounds: Optional[Count]
 
 
-class QuestionArguments(RoundsArguments, total=False):
-    """Also which bounds may answer."""
-
+class _Trust(TypedDict, total=False):
     # The weakest standing that may become the answer; "rigorous" if it is left out.
     standing: Optional[Standing]
     # The largest Rényi order that is tried, from 2 to 1e6.
     max_order: Optional[float]
+
+
+class QuestionArguments(RoundsArguments, _Trust):
+    """Also which bounds may answer."""
+
+
+class CalibrationArguments(_Optional, _Trust, total=False):
+    """A question in which one number is looked for: that one is left out."""
+
+    clients: Optional[Count]
+    rounds: Optional[Count]

@@ -5,7 +5,33 @@ import numpy
 from numpy.typing import NDArray
 from typing_extensions import Self, Unpack
 
-from ._arguments import Count, QuestionArguments, RoundArguments, RoundsArguments
+from ._arguments import (
+    CalibrationArguments,
+    Count,
+    QuestionArguments,
+    RoundArguments,
+    RoundsArguments,
+    Solvable,
+)
+
+__all__ = [
+    "__version__",
+    "ShuffledpError",
+    "ParameterError",
+    "NoAnswerError",
+    "NumericalError",
+    "StateError",
+    "Bound",
+    "Answer",
+    "epsilon",
+    "delta",
+    "explain",
+    "_rdp",
+    "Calibration",
+    "calibrate",
+    "Accountant",
+    "_loss_distribution",
+]
 
 __version__: str
 
@@ -65,6 +91,37 @@ def explain(
     order: Optional[float] = None,
     **question: Unpack[QuestionArguments],
 ) -> Answer: ...
+@final
+class Calibration:
+    @property
+    def solved(self) -> str: ...
+    # An int for counts, which is a float to a type checker.
+    @property
+    def value(self) -> float: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def target_epsilon(self) -> float: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def tolerance(self) -> float: ...
+    @property
+    def next_value(self) -> Optional[float]: ...
+    @property
+    def next_epsilon(self) -> Optional[float]: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def standing(self) -> str: ...
+
+def calibrate(
+    *,
+    solve: Solvable,
+    target_epsilon: float,
+    delta: float,
+    **question: Unpack[CalibrationArguments],
+) -> Calibration: ...
 def _rdp(orders: NDArray[numpy.float64], **question: Unpack[QuestionArguments]) -> NDArray[numpy.float64]: ...
 def _loss_distribution(
     **rounds: Unpack[RoundsArguments],
@@ -91,6 +148,6 @@ class Accountant:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Accountant: ...
     def __len__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __copy__(self) -> Accountant: ...
     def __deepcopy__(self, memo: Any) -> Accountant: ...

@@ -3,7 +3,7 @@
 use crate::answers::{best, survey};
 use crate::arguments::{Arguments, Takes};
 use crate::errors::{ParameterError, in_python, raised};
-use crate::interrupt::interruptible;
+use crate::interrupt::interruptible_steps;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -81,7 +81,7 @@ fn answer(py: Python<'_>, arguments: &Arguments, target: Target) -> PyResult<f64
 /// >>> answer.method, answer.standing, answer.lower <= answer.value
 /// ('rr-envelope-pld', 'rigorous', True)
 /// >>> [bound.id for bound in answer.bounds if bound.standing == "asymptotic"]
-/// ['enhanced-corollary-2']
+/// ['enhanced-corollary-2', 'enhanced-theorem-2']
 /// >>> answer.not_applicable["check-in-theorem-2"]
 /// 'the bound is for shuffled check-in'
 #[pyfunction]
@@ -145,13 +145,16 @@ fn rdp<'py>(
     let arguments = Arguments::read("rdp_curve", Takes::Question, question)?;
     let (options, widest, question) = (arguments.options()?, arguments.standing()?, arguments.question()?);
     let orders: Vec<f64> = orders.as_array().to_vec();
-    let curve = interruptible(py, move || {
+    let curve = interruptible_steps(py, move |waiting| {
         let may_answer = |method: &&'static dyn catalogue::Method| {
             let about = catalogue::about(*method, Target::RenyiAt { order: 2.0 });
             about.kind == Kind::Upper && about.standing <= widest
         };
         let methods: Vec<_> = catalogue::methods().filter(may_answer).collect();
-        orders.iter().map(|order| divergence(&methods, &question, *order, &options)).collect::<Result<Vec<f64>, _>>()
+        let until_interrupted = orders.iter().take_while(|_| !waiting.is_over());
+        until_interrupted
+            .map(|order| divergence(&methods, &question, *order, &options))
+            .collect::<Result<Vec<f64>, _>>()
     })?
     .map_err(raised)?;
     Ok(PyArray1::from_vec(py, curve))

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use shuffledp_accounting::bound::Standing;
+use shuffledp_accounting::calibrate::Unknown;
 use shuffledp_accounting::catalogue::Options;
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Participation, Question, RandomizerSpec, Round, Scheme};
 
@@ -76,6 +77,24 @@ impl Arguments {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Gives what is solved for a value that fits whatever else is asked, until the right one is known.
+    pub(crate) fn stand_in(&mut self, unknown: Unknown) -> PyResult<()> {
+        let was_given = match unknown {
+            Unknown::LocalEpsilon => self.local_epsilon.replace(1.0).is_some(),
+            Unknown::Sigma => self.sigma.replace(1.0).is_some(),
+            Unknown::Rounds => self.rounds.replace(1).is_some(),
+            // At least as many as any sample.
+            Unknown::Clients => self.clients.replace(MAX_COUNT).is_some(),
+            Unknown::Sampled => self.sampled.replace(1).is_some(),
+            Unknown::CheckIn => self.check_in.replace(1.0).is_some(),
+        };
+        if was_given {
+            let name = unknown.word().replace('-', "_");
+            return Err(ParameterError::new_err(format!("{name} is solved for, so it has no value of its own")));
+        }
+        Ok(())
     }
 
     /// One round.

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,17 +11,38 @@ use std::time::Duration;
 /// How long Ctrl-C may go unheard.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Runs `work` on a thread of its own. If Python's signal handlers raise meanwhile (`KeyboardInterrupt`), that is returned at once; the
-/// work, which only computes, is left to end by itself.
+/// Says whether somebody still waits for the result.
+#[derive(Clone, Default)]
+pub(crate) struct Waiting(Arc<AtomicBool>);
+
+impl Waiting {
+    /// Has the caller been interrupted? Work that goes on and on looks from time to time, and ends.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// [`interruptible_steps`] of a single step: it is left to end by itself.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
+    interruptible_steps(py, |_| work())
+}
+
+/// Runs `work` on a thread of its own. If Python's signal handlers raise meanwhile (`KeyboardInterrupt`), that is returned at once, and the
+/// work, which only computes, is told that nobody waits any more.
+pub(crate) fn interruptible_steps<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Waiting) -> T + Send + 'static,
+) -> PyResult<T> {
     let pool = pool()?;
+    let waiting = Waiting::default();
+    let told = waiting.clone();
     let (send, mut receive) = sync_channel(1);
     let worker = std::thread::Builder::new().name("shuffledp".to_owned()).spawn(move || {
         // Nobody listens after an interrupt; then there is nothing to say.
-        let _ = send.send(pool.install(work));
+        let _ = send.send(pool.install(|| work(&told)));
     })?;
     loop {
         let (receiver, received) = py.detach(move || {
@@ -30,7 +52,9 @@ pub(crate) fn interruptible<T: Send + 'static>(
         receive = receiver;
         match received {
             Ok(value) => return Ok(value),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Timeout) => {
+                py.check_signals().inspect_err(|_| waiting.0.store(true, Ordering::Relaxed))?;
+            }
             Err(RecvTimeoutError::Disconnected) => {
                 return match worker.join() {
                     // PyO3 turns it into a PanicException.

@@ -7,6 +7,7 @@ mod accountant;
 mod accounting;
 mod answers;
 mod arguments;
+mod calibrate;
 mod errors;
 mod interrupt;
 
@@ -18,5 +19,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add(module)?;
     accounting::add(module)?;
+    calibrate::add(module)?;
     accountant::add(module)
 }

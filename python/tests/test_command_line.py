@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import subprocess
 
-import numpy
 import pytest
 import shuffledp
 from conftest import flags, program
@@ -50,19 +50,16 @@ def test_delta_and_every_bound_on_it(question, command_line):
     assert shuffledp.delta(epsilon=0.3, **question) == expected["delta"]
 
 
-def test_renyi_divergences():
+def test_renyi_divergences(tmp_path):
     question = dict(clients=60_000, sampled=2000, local_epsilon=2, rounds=6000)
-    orders = [2.0, 3.0, 8.0, 32.0]
-    sweep = ["--sweep", "order=2..32:5", "--quantity", "rdp", "-o", "-"]
-    done = subprocess.run([program(), "plot", *flags(question), *sweep], capture_output=True, text=True, check=True)
-    best: dict[float, float] = {}
-    for row in csv.DictReader(io.StringIO(done.stdout)):
-        if row["kind"] == "upper" and row["standing"] == "rigorous":
-            order, value = float(row["order"]), float(row["rdp"])
-            best[order] = min(value, best.get(order, numpy.inf))
-    orders = sorted(best)
+    table = tmp_path / "orders.csv"
+    sweep = ["--sweep", "order=2..32:5", "--quantity", "rdp", "-o", str(table)]
+    subprocess.run([program(), "plot", *flags(question), *sweep], capture_output=True, check=True)
+    rows = list(csv.DictReader(io.StringIO(table.read_text())))
+    orders = [float(row["Rényi order λ"]) for row in rows]
+    best = [min(float(value) for name, value in row.items() if name.endswith(" (rigorous)")) for row in rows]
     assert len(orders) >= 3
-    assert shuffledp.rdp_curve(orders, **question).divergences.tolist() == [best[order] for order in orders]
+    assert shuffledp.rdp_curve(orders, **question).divergences.tolist() == best
 
 
 @pytest.mark.parametrize(
@@ -93,13 +90,53 @@ def test_refusals_have_the_same_words(wrong):
     assert str(refusal.value).replace("_", "-") == said.replace("--", "").replace("_", "-")
 
 
-def test_where_nothing_answers_the_reasons_are_the_same():
-    question = dict(clients=100, randomizer="gaussian", sigma=4)
-    sweep = ["--sweep", "order=2..3:2", "--quantity", "rdp", "-o", "-"]
-    del sweep  # The command line has no single question about Rényi divergences: only the words are compared.
+@pytest.mark.parametrize(
+    "question",
+    [
+        dict(solve="rounds", clients=1_000_000, sampled=1000, local_epsilon=2),
+        dict(solve="local_epsilon", clients=20_000, randomizer="rr", rounds=3),
+        dict(solve="sampled", clients=50_000, local_epsilon=1, rounds=2000),
+        dict(solve="check_in", clients=50_000, drop_out=0.1, local_epsilon=1, rounds=2000),
+        dict(solve="clients", local_epsilon=1.5, rounds=4),
+    ],
+)
+def test_calibration(question):
+    found = shuffledp.calibrate(target_epsilon=0.2, delta=1e-6, **question)
+    spelled = {**question, "solve": question["solve"].replace("_", "-")}
+    line = [program(), "calibrate", *flags(spelled), "--target-epsilon=0.2", "--delta=1e-6", "--json"]
+    expected = json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+    assert found.solved.replace("_", "-") == expected["solved"]
+    for name in ("value", "epsilon", "target_epsilon", "delta", "tolerance", "next_value", "next_epsilon", "method", "standing"):
+        assert getattr(found, name) == expected[name], name
+    # Fed back, it meets the target, and the next value does not.
+    asked = {name: value for name, value in question.items() if name != "solve"}
+    assert shuffledp.epsilon(delta=1e-6, **asked, **{found.solved: found.value}) == found.epsilon <= 0.2
+    assert shuffledp.epsilon(delta=1e-6, **asked, **{found.solved: found.next_value}) == found.next_epsilon > 0.2
+
+
+def test_what_cannot_be_calibrated_is_refused():
+    goal = dict(target_epsilon=0.2, delta=1e-6, clients=1000)
+    for wrong, words in [
+        (dict(solve="noise", local_epsilon=1), "'noise' cannot be solved for; use one of local_epsilon, sigma, "),
+        (dict(solve="rounds", rounds=3, local_epsilon=1), "rounds is solved for, so it has no value of its own"),
+        (dict(solve="sigma"), "sigma does not belong to randomizer any, which takes local_epsilon"),
+        (dict(solve="rounds", local_epsilon=1, target_epsilon=0), "target_epsilon must be a finite number above 0"),
+    ]:
+        with pytest.raises(shuffledp.ParameterError) as refusal:
+            shuffledp.calibrate(**{**goal, **wrong})
+        assert words in str(refusal.value)
+    with pytest.raises(shuffledp.NoAnswerError, match="no rounds meets ε ≤ 1e-5 at δ = 1e-6: the best is ε ≤ .*, at rounds 1"):
+        shuffledp.calibrate(solve="rounds", target_epsilon=1e-5, delta=1e-6, clients=1000, local_epsilon=1)
+
+
+def test_where_nothing_answers_the_reasons_are_said():
+    question = dict(clients=100, randomizer="approximate", local_epsilon=1, local_delta=1e-9)
     with pytest.raises(shuffledp.NoAnswerError) as refusal:
         shuffledp.explain(order=2, **question)
     lines = str(refusal.value).splitlines()
     assert lines[0] == "no rigorous upper bound on rdp applies"
-    assert any(line.endswith("standing='conjectured' would admit it") for line in lines)
+    assert "  girgis-theorem-1: the bound is for ε0-LDP randomizers, and this one is not (it has a δ0)" in lines
+    # No flags: the two-level method names --randomizer.
     assert not any("--" in line for line in lines)
+    question = dict(clients=10, local_epsilon=1)
+    assert "with randomizer)" in shuffledp.explain(delta=1e-3, **question).not_applicable["two-level-pld"]
