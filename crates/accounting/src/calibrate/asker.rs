@@ -5,6 +5,9 @@ use crate::bound::{Bound, Kind};
 use crate::catalogue::{self, Method, Target};
 use crate::error::Result;
 use crate::scheme::Question;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// What is further above the best is not near it.
 const NEAR: f64 = 1.1;
@@ -20,7 +23,11 @@ pub(super) struct Asker<'a> {
     goal: &'a Goal,
     /// In the catalogue's order.
     methods: Vec<&'static dyn Method>,
+    /// What was answered, by method and value: the last steps of a search ask again what it asked before.
+    answers: Rc<RefCell<Answers>>,
 }
+
+type Answers = HashMap<(&'static str, u64), Option<Bound>>;
 
 impl<'a> Asker<'a> {
     /// Asks every method that may answer.
@@ -29,7 +36,8 @@ impl<'a> Asker<'a> {
             let about = method.about();
             about.kind == Kind::Upper && about.standing <= goal.widest
         };
-        Self { question, unknown, goal, methods: catalogue::methods().filter(may_answer).collect() }
+        let methods = catalogue::methods().filter(may_answer).collect();
+        Self { question, unknown, goal, methods, answers: Rc::default() }
     }
 
     /// The same without those that take long to answer; `None` if there are no such methods.
@@ -51,7 +59,7 @@ impl<'a> Asker<'a> {
     /// What the best method says at this value, as `survey` would have it; `None` if none says anything.
     pub(super) fn best(&self, value: f64) -> Result<Option<Bound>> {
         let question = self.question_at(value)?;
-        let bounds = self.methods.iter().filter_map(|method| self.ask(*method, &question));
+        let bounds = self.methods.iter().filter_map(|method| self.ask(*method, &question, value));
         Ok(bounds.min_by(|a, b| a.value.total_cmp(&b.value)))
     }
 
@@ -60,9 +68,15 @@ impl<'a> Asker<'a> {
         Ok(self.best(value)?.map_or(f64::INFINITY, |bound| bound.value))
     }
 
-    fn ask(&self, method: &dyn Method, question: &Question) -> Option<Bound> {
+    fn ask(&self, method: &dyn Method, question: &Question, value: f64) -> Option<Bound> {
+        let key = (method.about().id, value.to_bits());
+        if let Some(answer) = self.answers.borrow().get(&key) {
+            return answer.clone();
+        }
         let target = Target::EpsilonAt { delta: self.goal.delta };
-        catalogue::ask(method, question, target, &self.goal.options).ok()
+        let answer = catalogue::ask(method, question, target, &self.goal.options).ok();
+        self.answers.borrow_mut().insert(key, answer.clone());
+        answer
     }
 }
 
@@ -83,7 +97,7 @@ impl<'a> Selective<'a> {
             return self.asker.epsilon(value);
         }
         let question = self.asker.question_at(value)?;
-        let answer = |method: &&'static dyn Method| self.asker.ask(*method, &question).map(|bound| bound.value);
+        let answer = |method: &&'static dyn Method| self.asker.ask(*method, &question, value).map(|bound| bound.value);
         let answers: Vec<_> = self.asker.methods.iter().map(answer).collect();
         let best = answers.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         // While nothing is known, all go on.

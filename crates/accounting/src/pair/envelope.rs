@@ -18,7 +18,7 @@ const MAX_SPEAKING: u64 = 1_000_000;
 
 /// Outcomes that are looked at for one number of speaking clients, and for all sizes of a check-in together. Beyond it, neighbouring datasets are put together.
 const OUTCOMES: f64 = 1e7;
-const CHECK_IN_OUTCOMES: f64 = 4e7;
+const CHECK_IN_OUTCOMES: f64 = 2e7;
 
 /// Lattice points to a standard deviation of the loss.
 const PER_DEVIATION: f64 = 64.0;
