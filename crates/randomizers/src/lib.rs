@@ -7,6 +7,7 @@
 //! Coins, indices and seeds come from a [`Randomness`]: [`ReleaseRng`] for anything that leaves a client, [`SimulationRng`] for experiments.
 
 pub mod clip;
+pub mod clopper_pearson;
 pub mod coin;
 mod deviates;
 pub mod direction;
@@ -28,6 +29,8 @@ pub mod r_inf;
 pub mod randomizer;
 pub mod randomness;
 mod real_frame;
+pub mod sample;
+pub mod shuffle;
 pub mod signed_counts;
 pub mod signed_index;
 pub mod sums;
