@@ -83,6 +83,13 @@ pub(crate) fn opposite_poles(bound: f32, dimension: u32) -> [Box<[f32]>; 2] {
     })
 }
 
+/// `bound` along the second coordinate, if there is one: in the ℓ1 ball as far from both of [`opposite_poles`] as they are from each other.
+pub(crate) fn third_pole(bound: f32, dimension: u32) -> Option<Box<[f32]>> {
+    let mut input = vec![0.0; dimension as usize];
+    *input.get_mut(1)? = bound;
+    Some(input.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -190,6 +190,10 @@ impl Likelihood for DiscreteLaplace {
     fn worst_case_inputs(&self) -> [Box<[f32]>; 2] {
         clip::opposite_poles(self.bound, self.dimension)
     }
+
+    fn third_input(&self) -> Option<Box<[f32]>> {
+        clip::third_pole(self.bound, self.dimension)
+    }
 }
 
 #[cfg(test)]

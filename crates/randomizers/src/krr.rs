@@ -109,6 +109,10 @@ impl Likelihood for Krr {
     fn worst_case_inputs(&self) -> [Box<u64>; 2] {
         [0, 1].map(Box::new)
     }
+
+    fn third_input(&self) -> Option<Box<u64>> {
+        (self.categories > 2).then(|| Box::new(2))
+    }
 }
 
 /// Reports of every category: exact, whatever the order.
@@ -118,6 +122,13 @@ pub struct CategoryCounts {
     count: u64,
     truth: Coin,
     other_probability: f64,
+}
+
+impl CategoryCounts {
+    /// Reports of every category, as they came.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
 }
 
 impl Aggregator for CategoryCounts {

@@ -96,4 +96,8 @@ impl Likelihood for Laplace {
     fn worst_case_inputs(&self) -> [Box<[f32]>; 2] {
         clip::opposite_poles(self.bound, self.dimension)
     }
+
+    fn third_input(&self) -> Option<Box<[f32]>> {
+        clip::third_pole(self.bound, self.dimension)
+    }
 }

@@ -6,6 +6,7 @@
 //!
 //! Coins, indices and seeds come from a [`Randomness`]: [`ReleaseRng`] for anything that leaves a client, [`SimulationRng`] for experiments.
 
+pub mod audit;
 pub mod clip;
 pub mod clopper_pearson;
 pub mod coin;

@@ -10,4 +10,10 @@ pub trait Likelihood: Randomizer {
 
     /// Two inputs whose reports can be told apart as well as those of any two.
     fn worst_case_inputs(&self) -> [Box<Self::Input>; 2];
+
+    /// An input as far from both of [`worst_case_inputs`](Self::worst_case_inputs) as they are from each other, if there is one: others who hold it may hide
+    /// a client that holds one of the two worse than others who hold one of the two themselves.
+    fn third_input(&self) -> Option<Box<Self::Input>> {
+        None
+    }
 }
