@@ -1,0 +1,70 @@
+//! From a randomizer's name and parameters to the code that runs it: the one place where they meet.
+
+use crate::error::{RandomizerError, Result, require};
+use crate::likelihood::Likelihood;
+use crate::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, PrivUnit, R1, RInf};
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
+
+/// What a mechanism works on, beyond what accounting needs to know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// Coordinates of a vector. Mechanisms over categories do not look at it.
+    pub dimension: u32,
+    /// The norm to which vectors are clipped, ℓ1, ℓ2 or ℓ∞ as the mechanism has it.
+    pub clip: f32,
+}
+
+/// What is to be done with a mechanism whose type is known only when its spec is.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// With a mechanism over vectors of `dimension` coordinates.
+    fn vector<M>(self, mechanism: M, dimension: u32) -> Result<Self::Output>
+    where
+        M: Likelihood<Input = [f32]> + Clone + Send + Sync + 'static,
+        M::Aggregator: Send + 'static;
+
+    /// With a mechanism over the categories 0 to `categories` − 1.
+    fn category<M>(self, mechanism: M, categories: u64) -> Result<Self::Output>
+    where
+        M: Likelihood<Input = u64> + Clone + Send + Sync + 'static,
+        M::Aggregator: Send + 'static;
+}
+
+/// Builds the mechanism of `spec` and hands it to `visitor`. A class of mechanisms, such as `any`, cannot be run.
+pub fn visit<V: Visitor>(spec: RandomizerSpec, shape: Shape, visitor: V) -> Result<V::Output> {
+    let Shape { dimension, clip } = shape;
+    match spec.mechanism() {
+        Mechanism::Rr { local_epsilon } => visitor.category(Krr::binary(local_epsilon)?, 2),
+        Mechanism::Krr { local_epsilon, categories } => {
+            visitor.category(Krr::new(local_epsilon, categories)?, categories)
+        }
+        Mechanism::RInf { local_epsilon } => visitor.vector(RInf::new(local_epsilon, dimension, clip)?, dimension),
+        Mechanism::R1 { local_epsilon } => visitor.vector(R1::new(local_epsilon, dimension, clip)?, dimension),
+        Mechanism::R2 { local_epsilon } => visitor.vector(Duchi::new(local_epsilon, dimension, clip)?, dimension),
+        Mechanism::LdpSgd { local_epsilon } => {
+            visitor.vector(Duchi::ldp_sgd(local_epsilon, dimension, clip)?, dimension)
+        }
+        Mechanism::PrivUnit { local_epsilon, dimension: accounted } => {
+            // Its cap, and with it what accounting says, depends on the dimension.
+            require(accounted == u64::from(dimension), "dimension", "that of the PrivUnit mechanism", dimension)?;
+            visitor.vector(PrivUnit::new(local_epsilon, dimension, clip)?, dimension)
+        }
+        Mechanism::Gaussian { sigma } => visitor.vector(Gaussian::new(sigma, dimension, clip)?, dimension),
+        Mechanism::DiscreteGaussian { sigma } => {
+            visitor.vector(DiscreteGaussian::new(sigma, dimension, clip)?, dimension)
+        }
+        Mechanism::Laplace { local_epsilon } => {
+            visitor.vector(Laplace::new(local_epsilon, dimension, clip)?, dimension)
+        }
+        Mechanism::DiscreteLaplace { local_epsilon } => {
+            visitor.vector(DiscreteLaplace::new(local_epsilon, dimension, clip)?, dimension)
+        }
+        class => Err(RandomizerError::OutOfRange {
+            parameter: "randomizer",
+            requirement: "a mechanism that can be run",
+            value: format!("a whole class of them: {class:?}"),
+        }),
+    }
+}
