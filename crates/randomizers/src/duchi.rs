@@ -14,6 +14,7 @@ use crate::clip;
 use crate::coin::{Coin, PrivateCoin};
 use crate::direction;
 use crate::error::{RandomizerError, Result, require};
+use crate::estimate::mean::BoundedReports;
 use crate::likelihood::Likelihood;
 use crate::norms;
 use crate::randomizer::{Aggregator, Randomizer};
@@ -149,6 +150,17 @@ impl Likelihood for Duchi {
             input[0] = x;
             input.into()
         })
+    }
+}
+
+impl BoundedReports for Duchi {
+    /// B²·E[v_j²], and a direction is uniform up to its sign, whatever the input: 1/d.
+    fn second_moment(&self) -> f64 {
+        self.magnitude().powi(2) / f64::from(self.dimension)
+    }
+
+    fn largest_deviation(&self) -> f64 {
+        self.magnitude() + f64::from(self.bound)
     }
 }
 

@@ -4,6 +4,9 @@
 //! exact probability) → [`Randomizer::encode`] (fixed length) → the shuffle → [`Randomizer::decode`] (what no input could have produced is rejected) →
 //! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased). [`Randomizer::spec`] tells `accounting` what was promised.
 //!
+//! Whoever learns only at run time which mechanism it is goes through [`dispatch`] or [`erased`]; [`estimate`] makes shares and means with intervals of a batch; and
+//! [`audit`] runs the code and measures what it gives away.
+//!
 //! Coins, indices and seeds come from a [`Randomness`]: [`ReleaseRng`] for anything that leaves a client, [`SimulationRng`] for experiments.
 
 pub mod audit;
@@ -18,6 +21,7 @@ pub mod dispatch;
 pub mod duchi;
 pub mod erased;
 pub mod error;
+pub mod estimate;
 pub mod exact;
 pub mod gaussian;
 mod grid;

@@ -8,6 +8,7 @@
 use crate::clip;
 use crate::coin::{Coin, PrivateCoin};
 use crate::error::{RandomizerError, Result, require};
+use crate::estimate::mean::BoundedReports;
 use crate::hadamard;
 use crate::likelihood::Likelihood;
 use crate::norms;
@@ -102,6 +103,17 @@ impl Likelihood for R1 {
             input[0] = x;
             input.into()
         })
+    }
+}
+
+impl BoundedReports for R1 {
+    /// ±a·c, always.
+    fn second_moment(&self) -> f64 {
+        self.magnitude().powi(2)
+    }
+
+    fn largest_deviation(&self) -> f64 {
+        self.magnitude() + f64::from(self.bound)
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::clip::{self, LinfClip};
 use crate::coin::{Coin, PrivateCoin};
 use crate::error::{Result, require};
+use crate::estimate::mean::BoundedReports;
 use crate::likelihood::Likelihood;
 use crate::randomizer::Randomizer;
 use crate::randomness::Randomness;
@@ -69,6 +70,11 @@ impl RInf {
         self.coin.leaning(self.lean(input, index))
     }
 
+    /// a: what every coordinate is clamped to, up to its sign.
+    pub fn bound(&self) -> f32 {
+        self.bound
+    }
+
     /// a·d·c: what a + decodes to.
     pub fn magnitude(&self) -> f64 {
         f64::from(self.bound) * f64::from(self.dimension) * self.coin.debias()
@@ -114,5 +120,16 @@ impl Likelihood for RInf {
 
     fn worst_case_inputs(&self) -> [Box<[f32]>; 2] {
         [self.bound, -self.bound].map(|x| vec![x; self.dimension as usize].into())
+    }
+}
+
+impl BoundedReports for RInf {
+    /// ±a·d·c with probability 1/d, else 0.
+    fn second_moment(&self) -> f64 {
+        self.magnitude().powi(2) / f64::from(self.dimension)
+    }
+
+    fn largest_deviation(&self) -> f64 {
+        self.magnitude() + f64::from(self.bound)
     }
 }

@@ -19,7 +19,7 @@ impl SignedCounts {
     }
 
     /// The differences themselves.
-    pub(crate) fn sums(&self) -> &[i64] {
+    pub fn sums(&self) -> &[i64] {
         &self.sums
     }
 
