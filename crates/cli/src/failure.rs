@@ -1,6 +1,7 @@
 //! How a command ends when it does not succeed, and with which exit code.
 
 use shuffledp_accounting::AccountingError;
+use shuffledp_randomizers::RandomizerError;
 use std::process::ExitCode;
 
 /// Why a command ended early.
@@ -44,6 +45,19 @@ impl From<AccountingError> for Failure {
             AccountingError::OutOfRange { parameter, requirement, value } => {
                 Self::Usage(format!("--{parameter} must be {requirement}, but is {}", short(&value)))
             }
+            other => Self::Failed(other.into()),
+        }
+    }
+}
+
+impl From<RandomizerError> for Failure {
+    /// As accounting's: what is out of range names the flag.
+    fn from(error: RandomizerError) -> Self {
+        match error {
+            RandomizerError::OutOfRange { parameter, requirement, value } => {
+                Self::Usage(format!("--{parameter} must be {requirement}, but is {}", short(&value)))
+            }
+            RandomizerError::Accounting(error) => error.into(),
             other => Self::Failed(other.into()),
         }
     }

@@ -34,6 +34,7 @@ fn examples_in_help_run() {
         "epsilon --help",
         "delta --help",
         "calibrate --help",
+        "audit --help",
         "plot --help",
         "demo --help",
         "completions --help",

@@ -20,11 +20,13 @@ use std::ffi::OsString;
 pub(crate) use bounds::BoundsArgs;
 pub(crate) use detail::{DetailArgs, TrustArgs};
 pub(crate) use flag::Flag;
-pub(crate) use number::real;
+pub(crate) use number::{count, real};
 pub(crate) use output::OutputArgs;
 pub(crate) use picture::PictureArgs;
 pub(crate) use point::PointArgs;
 pub(crate) use question::QuestionArgs;
+pub(crate) use randomizer::RandomizerArgs;
+pub(crate) use scheme::OptionalSchemeArgs;
 pub(crate) use solve::{Solve, SolveArgs, give_stand_in};
 pub(crate) use sweep::{Sweep, SweepArgs, give_first_value};
 

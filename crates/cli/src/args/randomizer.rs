@@ -66,6 +66,9 @@ enum Name {
     DiscreteLaplace,
 }
 
+/// Coordinates of the vectors of a mechanism that is run, unless told.
+const RUN_DIMENSION: u64 = 8;
+
 /// The parameters a randomizer can have.
 const PARAMETERS: [Flag; 5] = [Flag::LocalEpsilon, Flag::LocalDelta, Flag::Sigma, Flag::Categories, Flag::Dimension];
 
@@ -107,7 +110,30 @@ impl RandomizerArgs {
     }
 
     pub(crate) fn spec(&self) -> Result<RandomizerSpec, Failure> {
-        self.check_flags()?;
+        self.check_flags(&[])?;
+        self.checked_spec()
+    }
+
+    /// The randomizer and the dimension of its vectors, for commands that run it: there every mechanism over vectors takes `--dimension`, and what is only the
+    /// name of a class cannot be run.
+    pub(crate) fn runnable(&self) -> Result<(RandomizerSpec, u32), Failure> {
+        let optional: &[Flag] = match self.randomizer {
+            Name::Any | Name::Approximate => {
+                return Err(Failure::Usage(format!(
+                    "--randomizer {} is a class of randomizers, and only one that is named can be run; give, say, --randomizer r-inf",
+                    self.randomizer.spelled()
+                )));
+            }
+            Name::Rr | Name::Krr => &[],
+            _ => &[Flag::Dimension],
+        };
+        self.check_flags(optional)?;
+        let dimension = u32::try_from(self.dimension.unwrap_or(RUN_DIMENSION))
+            .map_err(|_| Failure::Usage("--dimension must be below 2^32 for a randomizer that is run".to_owned()))?;
+        Ok((self.checked_spec()?, dimension))
+    }
+
+    fn checked_spec(&self) -> Result<RandomizerSpec, Failure> {
         // check_flags has seen to it that what is used below was given.
         let local_epsilon = self.local_epsilon.unwrap_or(f64::NAN);
         let local_delta = self.local_delta.unwrap_or(f64::NAN);
@@ -143,11 +169,13 @@ impl RandomizerArgs {
     }
 
     /// A flag that would be ignored is an error: whoever gave it believes that it counts.
-    fn check_flags(&self) -> Result<(), Failure> {
+    fn check_flags(&self, optional: &[Flag]) -> Result<(), Failure> {
         let wanted = self.randomizer.parameters();
         let flags = |list: &[Flag]| list.iter().map(|p| format!("--{}", p.name())).collect::<Vec<_>>().join(" and ");
         let name = self.randomizer.spelled();
-        if let Some(stranger) = PARAMETERS.into_iter().find(|p| self.is_given(*p) && !wanted.contains(p)) {
+        if let Some(stranger) =
+            PARAMETERS.into_iter().find(|p| self.is_given(*p) && !wanted.contains(p) && !optional.contains(p))
+        {
             return Err(Failure::Usage(format!(
                 "--{} does not belong to --randomizer {name}, which takes {}",
                 stranger.name(),

@@ -2,6 +2,7 @@
 
 use super::flag::Flag;
 use super::number::{count, real};
+use clap::{ArgMatches, Command, FromArgMatches};
 use shuffledp_accounting::scheme::{Participation, Scheme};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -43,5 +44,40 @@ impl SchemeArgs {
             (None, None) => Participation::Everyone,
         };
         Scheme::new(self.clients, participation)
+    }
+}
+
+/// The same for commands that need no round: `--clients` asks for one.
+#[derive(Debug, Clone)]
+pub(crate) struct OptionalSchemeArgs(Option<SchemeArgs>);
+
+impl OptionalSchemeArgs {
+    pub(crate) fn scheme(&self) -> shuffledp_accounting::Result<Option<Scheme>> {
+        self.0.as_ref().map(SchemeArgs::scheme).transpose()
+    }
+}
+
+impl clap::Args for OptionalSchemeArgs {
+    fn augment_args(command: Command) -> Command {
+        SchemeArgs::augment_args(command)
+            .mut_arg("clients", |arg| arg.required(false))
+            .mut_arg("sampled", |arg| arg.requires("clients"))
+            .mut_arg("check_in", |arg| arg.requires("clients"))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for OptionalSchemeArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_given = matches.contains_id("clients");
+        Ok(Self(is_given.then(|| SchemeArgs::from_arg_matches(matches)).transpose()?))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! One file per command. A new command adds its file, a variant and a line in `run`.
 
 mod answer;
+mod audit;
 mod calibrate;
 mod completions;
 mod delta;
@@ -32,6 +33,7 @@ enum Command {
     Delta(delta::DeltaArgs),
     Calibrate(calibrate::CalibrateArgs),
     Plot(plot::PlotArgs),
+    Audit(audit::AuditArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -43,6 +45,7 @@ impl Program {
             Command::Delta(args) => delta::run(&args),
             Command::Calibrate(args) => calibrate::run(&args),
             Command::Plot(args) => plot::run(&args),
+            Command::Audit(args) => audit::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),
         }

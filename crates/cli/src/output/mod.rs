@@ -1,5 +1,6 @@
 //! Everything that leaves the program: stdout, stderr and files.
 
+pub(crate) mod audit;
 pub(crate) mod calibration;
 mod file;
 pub(crate) mod json;

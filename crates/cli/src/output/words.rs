@@ -1,7 +1,7 @@
 //! A question, and what its answer takes for granted, in words.
 
 use crate::args::Flag;
-use shuffledp_accounting::scheme::{Mechanism, Participation, Question};
+use shuffledp_accounting::scheme::{Mechanism, Participation, Question, Scheme};
 use shuffledp_report::number::nearest;
 
 /// Digits that show any parameter as it was typed.
@@ -28,8 +28,13 @@ pub(super) fn question(question: &Question, swept: Option<Flag>) -> String {
 
 /// "1000 of 1000000 clients speak through any randomizer with local ε 2"
 fn round(question: &Question, swept: Option<Flag>) -> String {
-    let clients = counted(Flag::Clients, question.scheme().clients(), swept);
-    let who = match question.scheme().participation() {
+    format!("{} through {}", who(question.scheme(), swept), randomizer(question.randomizer().mechanism(), swept))
+}
+
+/// "1000 of 1000000 clients speak"
+fn who(scheme: &Scheme, swept: Option<Flag>) -> String {
+    let clients = counted(Flag::Clients, scheme.clients(), swept);
+    match scheme.participation() {
         Participation::Everyone => format!("all {clients} clients speak"),
         Participation::FixedSize { sampled } => {
             format!("{} of {clients} clients speak", counted(Flag::Sampled, sampled, swept))
@@ -42,8 +47,7 @@ fn round(question: &Question, swept: Option<Flag>) -> String {
             };
             format!("each of {clients} clients checks in at rate {}{lost}", shown(Flag::CheckIn, rate, swept))
         }
-    };
-    format!("{who} through {}", randomizer(question.randomizer().mechanism(), swept))
+    }
 }
 
 fn randomizer(mechanism: Mechanism, swept: Option<Flag>) -> String {
@@ -84,6 +88,19 @@ fn randomizer(mechanism: Mechanism, swept: Option<Flag>) -> String {
         // The enum is open: a mechanism that this file does not know yet still shows its parameters.
         other => format!("{other:?}"),
     }
+}
+
+/// "R_inf with local ε 1 on 8 coordinates, in a round in which all 50 clients speak"
+pub(super) fn audited(mechanism: Mechanism, dimension: u32, scheme: Option<&Scheme>) -> String {
+    let what = randomizer(mechanism, None);
+    let vectors = match mechanism {
+        // These say so themselves, or have no vectors.
+        Mechanism::Rr { .. } | Mechanism::Krr { .. } | Mechanism::PrivUnit { .. } => String::new(),
+        _ if dimension == 1 => " on one coordinate".to_owned(),
+        _ => format!(" on {dimension} coordinates"),
+    };
+    let round = scheme.map(|scheme| format!(", in a round in which {}", who(scheme, None))).unwrap_or_default();
+    format!("{what}{vectors}{round}")
 }
 
 /// What the numbers take for granted.
