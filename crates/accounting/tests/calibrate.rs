@@ -83,7 +83,7 @@ fn headline_settings_come_back() {
 fn random_targets_come_back() {
     let targets: u64 = std::env::var("CALIBRATE_TARGETS").map_or(60, |text| text.parse().expect("a whole number"));
     let (mut solved, mut edges) = (0, 0);
-    let (mut total, mut slowest) = (Duration::ZERO, (Duration::ZERO, String::new()));
+    let (mut total, mut slowest, mut slow) = (Duration::ZERO, (Duration::ZERO, String::new()), 0);
     for seed in 0..targets {
         let mut random = Random(seed);
         let (question, unknown) = random.problem(Unknown::ALL[(seed % 6) as usize]);
@@ -93,6 +93,7 @@ fn random_targets_come_back() {
         let found = calibrate(&question, unknown, &goal).unwrap_or_else(|error| panic!("{}: {error}", label()));
         let taken = started.elapsed();
         total += taken;
+        slow += u64::from(taken > Duration::from_secs(1));
         if taken > slowest.0 {
             slowest = (taken, label());
         }
@@ -110,7 +111,7 @@ fn random_targets_come_back() {
     }
     println!("{solved} of {targets} solved, {edges} of them with a next value");
     println!(
-        "{:.3} s on average, at most {:.3} s: {}",
+        "{:.3} s on average, {slow} took more than a second, the longest {:.3} s: {}",
         total.as_secs_f64() / targets as f64,
         slowest.0.as_secs_f64(),
         slowest.1

@@ -5,12 +5,12 @@ use crate::bound::{Bound, Kind};
 use crate::catalogue::{self, Method, Target};
 use crate::error::Result;
 use crate::scheme::Question;
-use std::cell::RefCell;
+use rayon::prelude::*;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is further above the best is not near it.
-const NEAR: f64 = 1.1;
+const NEAR: f64 = 1.005;
 
 /// So many values are put to every method; those that are not near the best at the last of them are then left alone.
 const THOROUGH: usize = 2;
@@ -24,7 +24,7 @@ pub(super) struct Asker<'a> {
     /// In the catalogue's order.
     methods: Vec<&'static dyn Method>,
     /// What was answered, by method and value: the last steps of a search ask again what it asked before.
-    answers: Rc<RefCell<Answers>>,
+    answers: Arc<Mutex<Answers>>,
 }
 
 type Answers = HashMap<(&'static str, u64), Option<Bound>>;
@@ -37,7 +37,7 @@ impl<'a> Asker<'a> {
             about.kind == Kind::Upper && about.standing <= goal.widest
         };
         let methods = catalogue::methods().filter(may_answer).collect();
-        Self { question, unknown, goal, methods, answers: Rc::default() }
+        Self { question, unknown, goal, methods, answers: Arc::default() }
     }
 
     /// The same without those that take long to answer; `None` if there are no such methods.
@@ -59,8 +59,7 @@ impl<'a> Asker<'a> {
     /// What the best method says at this value, as `survey` would have it; `None` if none says anything.
     pub(super) fn best(&self, value: f64) -> Result<Option<Bound>> {
         let question = self.question_at(value)?;
-        let bounds = self.methods.iter().filter_map(|method| self.ask(*method, &question, value));
-        Ok(bounds.min_by(|a, b| a.value.total_cmp(&b.value)))
+        Ok(self.ask_all(&question, value).into_iter().flatten().min_by(|a, b| a.value.total_cmp(&b.value)))
     }
 
     /// The smallest ε at this value; `+∞` if no method says anything.
@@ -68,14 +67,21 @@ impl<'a> Asker<'a> {
         Ok(self.best(value)?.map_or(f64::INFINITY, |bound| bound.value))
     }
 
+    /// Every method's answer, in their order.
+    fn ask_all(&self, question: &Question, value: f64) -> Vec<Option<Bound>> {
+        self.methods.par_iter().map(|method| self.ask(*method, question, value)).collect()
+    }
+
     fn ask(&self, method: &dyn Method, question: &Question, value: f64) -> Option<Bound> {
         let key = (method.about().id, value.to_bits());
-        if let Some(answer) = self.answers.borrow().get(&key) {
+        // What a panic elsewhere left behind is still an answer.
+        let answers = || self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = answers().get(&key) {
             return answer.clone();
         }
         let target = Target::EpsilonAt { delta: self.goal.delta };
         let answer = catalogue::ask(method, question, target, &self.goal.options).ok();
-        self.answers.borrow_mut().insert(key, answer.clone());
+        answers().insert(key, answer.clone());
         answer
     }
 }
@@ -97,8 +103,8 @@ impl<'a> Selective<'a> {
             return self.asker.epsilon(value);
         }
         let question = self.asker.question_at(value)?;
-        let answer = |method: &&'static dyn Method| self.asker.ask(*method, &question, value).map(|bound| bound.value);
-        let answers: Vec<_> = self.asker.methods.iter().map(answer).collect();
+        let answers = self.asker.ask_all(&question, value);
+        let answers: Vec<_> = answers.into_iter().map(|answer| answer.map(|bound| bound.value)).collect();
         let best = answers.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         // While nothing is known, all go on.
         self.asked += usize::from(best.is_finite());

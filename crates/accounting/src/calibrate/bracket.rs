@@ -8,7 +8,7 @@ use crate::error::{AccountingError, Result};
 
 /// What a search found, by places of the grid.
 pub(super) enum Found {
-    /// This place is safe, and the next is not.
+    /// This place is safe, and the next (or one close enough) is not.
     Edge { place: i64 },
     /// The last place of the grid is safe.
     Everywhere { place: i64 },
@@ -35,6 +35,8 @@ pub(super) struct Search<'a> {
     pub(super) grid: &'a Grid,
     pub(super) target: f64,
     pub(super) exponent: f64,
+    /// The search may end as soon as the ends of the bracket are this close, in logarithms; at 0 they must be neighbours.
+    pub(super) close: f64,
 }
 
 impl Search<'_> {
@@ -104,7 +106,10 @@ impl Search<'_> {
         let (mut safe_room, mut beyond_room) = (self.room(safe), self.room(beyond));
         let mut last_was_safe = None;
         let (mut guesses, mut width) = (0, safe.place.abs_diff(beyond.place));
-        while safe.place.abs_diff(beyond.place) > 1 {
+        let is_close = |safe: Point, beyond: Point| {
+            (self.grid.value(safe.place) / self.grid.value(beyond.place)).ln().abs() <= self.close
+        };
+        while safe.place.abs_diff(beyond.place) > 1 && !is_close(safe, beyond) {
             guesses += 1;
             let stuck = guesses % 3 == 0 && safe.place.abs_diff(beyond.place) > width / 2;
             if guesses % 3 == 0 {
@@ -148,7 +153,7 @@ mod tests {
     }
 
     fn run(grid: &Grid, start: f64, target: f64, mut f: impl FnMut(f64) -> f64) -> Found {
-        let search = Search { grid, target, exponent: 0.7 };
+        let search = Search { grid, target, exponent: 0.7, close: 0.0 };
         search.run(grid.place(start), |x| Ok(f(x))).unwrap()
     }
 

@@ -97,7 +97,7 @@ pub enum Calibration {
 pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<Calibration> {
     goal.check()?;
     let grid = unknown.grid(question)?;
-    let search = Search { grid: &grid, target: goal.target_epsilon, exponent: unknown.exponent() };
+    let search = Search { grid: &grid, target: goal.target_epsilon, exponent: unknown.exponent(), close: 0.0 };
     let asker = Asker::new(question, unknown, goal);
     let mut start = approach(&asker, &search, grid.place(unknown.start(question)))?;
     let mut selective = Some(Selective::new(asker.clone()));
@@ -133,8 +133,9 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
 fn approach(asker: &Asker, search: &Search, start: i64) -> Result<i64> {
     let Some(quick) = asker.quick() else { return Ok(start) };
     let (mut place, mut selective, mut excess) = (start, Selective::new(quick.clone()), 1.0);
-    for _ in 0..2 {
-        let led = Search { target: search.target * excess, ..*search };
+    // First to where the others' advantage is as it is at the edge, then to the edge.
+    for close in [0.02, 1e-5] {
+        let led = Search { target: search.target * excess, close, ..*search };
         let Found::Edge { place: edge } = led.run(place, |value| selective.epsilon(value))? else { break };
         place = edge;
         let value = search.grid.value(place);

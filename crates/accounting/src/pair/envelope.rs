@@ -16,9 +16,8 @@ use rayon::prelude::*;
 /// More clients than this may not speak: windows would be long enough for their rounding to show.
 const MAX_SPEAKING: u64 = 1_000_000;
 
-/// Outcomes that are looked at for one number of speaking clients, and for all sizes of a check-in together. Beyond it, neighbouring datasets are put together.
+/// Outcomes that are looked at for one number of speaking clients, or for all sizes of a check-in together. Beyond it, neighbouring datasets are put together.
 const OUTCOMES: f64 = 1e7;
-const CHECK_IN_OUTCOMES: f64 = 2e7;
 
 /// Lattice points to a standard deviation of the loss.
 const PER_DEVIATION: f64 = 64.0;
@@ -202,7 +201,7 @@ fn sizes(scheme: &Scheme, p: f64) -> Result<Vec<Size>> {
         return Err(too_many());
     }
     let masses = law.masses(low, high);
-    let scans = affordable_scans(CHECK_IN_OUTCOMES, high, p);
+    let scans = affordable_scans(OUTCOMES, high, p);
     let width = masses.len().div_ceil(blocks(masses.len() as f64, high as f64, scans));
     let scans = (scans as u64 / masses.len().div_ceil(width) as u64).max(1);
     Ok(masses
