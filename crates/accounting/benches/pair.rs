@@ -86,7 +86,7 @@ fn running_accountant(criterion: &mut Criterion) {
         let once = run();
         println!("accountant, {name}: {once:?} a question, mean on the way through {ROUNDS} rounds");
         // One run is long enough to be a measurement: criterion is given its mean.
-        group.bench_function(name, |bencher| bencher.iter_custom(|iterations| once * iterations as u32));
+        group.bench_function(name, |bencher| bencher.iter_custom(|iterations| once.mul_f64(iterations as f64)));
     }
     group.finish();
 }
