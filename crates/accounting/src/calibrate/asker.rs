@@ -12,9 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What is further above the best is not near it.
 const NEAR: f64 = 1.005;
 
-/// So many values are put to every method; those that are not near the best at the last of them are then left alone.
-const THOROUGH: usize = 2;
-
 /// Asks methods for ε: upper bounds of sufficient standing.
 #[derive(Clone)]
 pub(super) struct Asker<'a> {
@@ -40,11 +37,15 @@ impl<'a> Asker<'a> {
         Self { question, unknown, goal, methods, answers: Arc::default() }
     }
 
-    /// The same without those that take long to answer; `None` if there are no such methods.
-    pub(super) fn quick(&self) -> Option<Self> {
-        let is_quick = |method: &&'static dyn Method| !method.takes_long(self.question);
-        let methods: Vec<_> = self.methods.iter().copied().filter(is_quick).collect();
-        (methods.len() < self.methods.len()).then(|| Self { methods, ..self.clone() })
+    /// Those that answer at once, and those that take long.
+    pub(super) fn quick_and_slow(&self) -> (Self, Self) {
+        let takes_long = |method: &&'static dyn Method| method.takes_long(self.question);
+        let (slow, quick) = self.methods.iter().copied().partition(takes_long);
+        (Self { methods: quick, ..self.clone() }, Self { methods: slow, ..self.clone() })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.methods.is_empty()
     }
 
     pub(super) fn goal(&self) -> &Goal {
@@ -86,20 +87,26 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// Leaves methods alone that are not near the best: most of the time of a search would be theirs.
+/// Leaves methods alone that are not near the best at the first value at which anything is known: most of the time of a search would be theirs.
 pub(super) struct Selective<'a> {
     asker: Asker<'a>,
-    asked: usize,
+    is_chosen: bool,
 }
 
 impl<'a> Selective<'a> {
     pub(super) fn new(asker: Asker<'a>) -> Self {
-        Self { asker, asked: 0 }
+        Self { asker, is_chosen: false }
+    }
+
+    /// The same, and these as well.
+    pub(super) fn with(mut self, others: &Asker<'a>) -> Self {
+        self.asker.methods.extend(&others.methods);
+        self
     }
 
     /// At least the smallest ε at this value.
     pub(super) fn epsilon(&mut self, value: f64) -> Result<f64> {
-        if self.asked >= THOROUGH {
+        if self.is_chosen {
             return self.asker.epsilon(value);
         }
         let question = self.asker.question_at(value)?;
@@ -107,11 +114,11 @@ impl<'a> Selective<'a> {
         let answers: Vec<_> = answers.into_iter().map(|answer| answer.map(|bound| bound.value)).collect();
         let best = answers.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         // While nothing is known, all go on.
-        self.asked += usize::from(best.is_finite());
-        if self.asked == THOROUGH {
+        if best.is_finite() {
             let mut answers = answers.iter();
             let is_near = |answer: &Option<f64>| answer.is_some_and(|epsilon| epsilon <= NEAR * best);
             self.asker.methods.retain(|_| answers.next().is_some_and(is_near));
+            self.is_chosen = true;
         }
         Ok(best)
     }

@@ -8,7 +8,7 @@ use crate::error::{AccountingError, Result};
 
 /// What a search found, by places of the grid.
 pub(super) enum Found {
-    /// This place is safe, and the next (or one close enough) is not.
+    /// This place is safe, and the next is not; or it is as close to the target as was asked.
     Edge { place: i64 },
     /// The last place of the grid is safe.
     Everywhere { place: i64 },
@@ -35,7 +35,7 @@ pub(super) struct Search<'a> {
     pub(super) grid: &'a Grid,
     pub(super) target: f64,
     pub(super) exponent: f64,
-    /// The search may end as soon as the ends of the bracket are this close, in logarithms; at 0 they must be neighbours.
+    /// The search may end at a place whose ε is this close to the target, in logarithms; at 0 it goes on to the edge itself.
     pub(super) close: f64,
 }
 
@@ -106,10 +106,7 @@ impl Search<'_> {
         let (mut safe_room, mut beyond_room) = (self.room(safe), self.room(beyond));
         let mut last_was_safe = None;
         let (mut guesses, mut width) = (0, safe.place.abs_diff(beyond.place));
-        let is_close = |safe: Point, beyond: Point| {
-            (self.grid.value(safe.place) / self.grid.value(beyond.place)).ln().abs() <= self.close
-        };
-        while safe.place.abs_diff(beyond.place) > 1 && !is_close(safe, beyond) {
+        while safe.place.abs_diff(beyond.place) > 1 {
             guesses += 1;
             let stuck = guesses % 3 == 0 && safe.place.abs_diff(beyond.place) > width / 2;
             if guesses % 3 == 0 {
@@ -117,6 +114,9 @@ impl Search<'_> {
             }
             let share = safe_room / (safe_room - beyond_room);
             let point = evaluate(self.between(safe.place, beyond.place, if stuck { f64::NAN } else { share }))?;
+            if self.room(point).abs() < self.close {
+                return Ok(Found::Edge { place: point.place });
+            }
             let is_safe = self.is_safe(point);
             if is_safe {
                 (safe, safe_room) = (point, self.room(point));

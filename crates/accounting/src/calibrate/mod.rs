@@ -99,8 +99,8 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
     let grid = unknown.grid(question)?;
     let search = Search { grid: &grid, target: goal.target_epsilon, exponent: unknown.exponent(), close: 0.0 };
     let asker = Asker::new(question, unknown, goal);
-    let mut start = approach(&asker, &search, grid.place(unknown.start(question)))?;
-    let mut selective = Some(Selective::new(asker.clone()));
+    let (mut start, selective) = approach(&asker, &search, grid.place(unknown.start(question)))?;
+    let mut selective = Some(selective);
     loop {
         let found = search.run(start, |value| match &mut selective {
             Some(selective) => selective.epsilon(value),
@@ -128,24 +128,28 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
     }
 }
 
-/// A place near the edge, for the search to start from. Where some methods take long, the others lead there: they are asked for a target that is off by
-/// as much as they are.
-fn approach(asker: &Asker, search: &Search, start: i64) -> Result<i64> {
-    let Some(quick) = asker.quick() else { return Ok(start) };
-    let (mut place, mut selective, mut excess) = (start, Selective::new(quick.clone()), 1.0);
-    // First to where the others' advantage is as it is at the edge, then to the edge.
+/// A place near the edge for the search to start from, and whom to ask there. Where some methods take long, the others lead: they are asked for a target that is
+/// off by as much as they are.
+fn approach<'a>(asker: &Asker<'a>, search: &Search, start: i64) -> Result<(i64, Selective<'a>)> {
+    let (quick, slow) = asker.quick_and_slow();
+    let mut selective = Selective::new(quick);
+    if slow.is_empty() {
+        return Ok((start, selective));
+    }
+    let (mut place, mut excess) = (start, 1.0);
+    // First to where the slow ones' advantage is about what it is at the edge, then to the edge.
     for close in [0.02, 1e-5] {
         let led = Search { target: search.target * excess, close, ..*search };
         let Found::Edge { place: edge } = led.run(place, |value| selective.epsilon(value))? else { break };
         place = edge;
         let value = search.grid.value(place);
-        excess = quick.epsilon(value)? / asker.epsilon(value)?;
-        // The others are no better here (or nothing is known): this is the edge already.
+        excess = selective.epsilon(value)? / slow.epsilon(value)?;
+        // They are no better here (or nothing is known): this is the edge already.
         if !(excess > 1.0 && excess.is_finite()) {
             break;
         }
     }
-    Ok(place)
+    Ok((place, selective.with(&slow)))
 }
 
 fn solved(asker: &Asker, grid: &Grid, place: i64, next: Option<(f64, f64)>) -> Result<Calibration> {

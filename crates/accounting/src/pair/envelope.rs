@@ -19,6 +19,9 @@ const MAX_SPEAKING: u64 = 1_000_000;
 /// Outcomes that are looked at for one number of speaking clients, or for all sizes of a check-in together. Beyond it, neighbouring datasets are put together.
 const OUTCOMES: f64 = 1e7;
 
+/// From here on, many speak.
+const MANY: f64 = 20_000.0;
+
 /// Lattice points to a standard deviation of the loss.
 const PER_DEVIATION: f64 = 64.0;
 
@@ -45,9 +48,11 @@ impl Bit {
     }
 }
 
-/// How many datasets may be scanned if this many outcomes may be looked at: each has a window of them, and as many points of the curve as are typical.
-fn affordable_scans(outcomes: f64, speaking: u64, p: f64) -> f64 {
-    outcomes / (2.0 * binary_sum::reach(speaking, p, LN_CUT) + 2000.0)
+/// How many datasets are scanned: each has a window of outcomes, and as many points of the curve as are typical. Where many speak, putting datasets together costs
+/// little, and fewer are looked at.
+fn affordable_scans(speaking: u64, p: f64) -> f64 {
+    let outcomes = OUTCOMES / (speaking as f64 / MANY).max(1.0);
+    outcomes / (2.0 * binary_sum::reach(speaking, p, LN_CUT) + 2000.0) + 100.0
 }
 
 /// A number of speaking clients, the probability that the victim is one of them, how likely this size is, and how many datasets of it to scan.
@@ -189,7 +194,7 @@ fn sizes(scheme: &Scheme, p: f64) -> Result<Vec<Size>> {
         let speaking = scheme.fixed_size().unwrap_or(clients);
         let presence = speaking as f64 / clients as f64;
         return if speaking <= MAX_SPEAKING {
-            let scans = affordable_scans(OUTCOMES, speaking, p) as u64;
+            let scans = affordable_scans(speaking, p) as u64;
             Ok(vec![Size { speaking, presence, weight: 1.0, scans }])
         } else {
             Err(too_many())
@@ -201,7 +206,7 @@ fn sizes(scheme: &Scheme, p: f64) -> Result<Vec<Size>> {
         return Err(too_many());
     }
     let masses = law.masses(low, high);
-    let scans = affordable_scans(OUTCOMES, high, p);
+    let scans = affordable_scans(high, p);
     let width = masses.len().div_ceil(blocks(masses.len() as f64, high as f64, scans));
     let scans = (scans as u64 / masses.len().div_ceil(width) as u64).max(1);
     Ok(masses
