@@ -19,25 +19,35 @@ client. Upper bounds are rounded up; where numbers fail the answer is an error o
     rounds as they happen
 ``rdp_curve``, ``loss_distribution``
     Rényi divergences and privacy losses as arrays
+``shuffledp.randomizers``
+    what clients send, over NumPy arrays, and what a server makes of it
+``audit``
+    runs a randomizer and the shuffle, and bounds ε from below
 ``shuffledp.plotting``
     pictures, with matplotlib
 ``shuffledp.dp_accounting``
     events and an accountant for Google's dp_accounting
 """
 
+from . import randomizers
 from ._bounds import Bounds, bounds
 from ._curves import LossDistribution, RenyiCurve, loss_distribution, rdp_curve
 from ._native import (
     Accountant,
     Answer,
+    AuditFinding,
+    AuditReport,
     Bound,
     Calibration,
+    InputError,
     NoAnswerError,
     NumericalError,
     ParameterError,
+    ReportError,
     ShuffledpError,
     StateError,
     __version__,
+    audit,
     calibrate,
     delta,
     epsilon,
@@ -47,22 +57,28 @@ from ._native import (
 __all__ = [
     "Accountant",
     "Answer",
+    "AuditFinding",
+    "AuditReport",
     "Bound",
     "Bounds",
     "Calibration",
+    "InputError",
     "LossDistribution",
     "NoAnswerError",
     "NumericalError",
     "ParameterError",
     "RenyiCurve",
+    "ReportError",
     "ShuffledpError",
     "StateError",
     "__version__",
+    "audit",
     "bounds",
     "calibrate",
     "delta",
     "epsilon",
     "explain",
     "loss_distribution",
+    "randomizers",
     "rdp_curve",
 ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Literal, Optional, TypedDict, Union
 
-Randomizer = Literal[
+if TYPE_CHECKING:
+    from ._native import CategoryRandomizer, VectorRandomizer
+
+RandomizerName = Literal[
     "any",
     "rr",
     "krr",
@@ -36,8 +39,8 @@ class _Optional(TypedDict, total=False):
     check_in: Optional[float]
     # Probability that a client who checked in is not heard.
     drop_out: Optional[float]
-    # Which randomizer; "any" ε0-LDP one if it is left out.
-    randomizer: Optional[Randomizer]
+    # Which randomizer, by name or as an object that has its parameters in it; "any" ε0-LDP one if it is left out.
+    randomizer: Optional[Union[RandomizerName, VectorRandomizer, CategoryRandomizer]]
     # ε0: what one report promises locally.
     local_epsilon: Optional[float]
     # δ0 of an (ε0, δ0)-LDP randomizer.
@@ -55,6 +58,12 @@ class RoundArguments(_Optional):
 
     # Honest clients in the population.
     clients: Count
+
+
+class AuditArguments(_Optional, total=False):
+    """A randomizer that can run and, if a round of it is audited too, who speaks."""
+
+    clients: Optional[Count]
 
 
 class RoundsArguments(RoundArguments, total=False):

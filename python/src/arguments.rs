@@ -1,6 +1,7 @@
 //! Keyword arguments, turned into what accounting asks for. The names are the command line's flags with `_` for `-`.
 
-use crate::errors::{ParameterError, out_of_range, raised};
+use crate::errors::{ParameterError, in_python, out_of_range, raised};
+use crate::randomizers::Made;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -8,6 +9,7 @@ use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::calibrate::Unknown;
 use shuffledp_accounting::catalogue::Options;
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Participation, Question, RandomizerSpec, Round, Scheme};
+use shuffledp_randomizers::dispatch::Shape;
 
 /// Everything that describes a question, as it was given.
 #[derive(Default)]
@@ -17,6 +19,8 @@ pub(crate) struct Arguments {
     check_in: Option<f64>,
     drop_out: Option<f64>,
     randomizer: Option<String>,
+    /// A randomizer that can run, in place of a name.
+    made: Option<Made>,
     local_epsilon: Option<f64>,
     local_delta: Option<f64>,
     sigma: Option<f64>,
@@ -65,7 +69,10 @@ impl Arguments {
             "sampled" => self.sampled = count(key, value)?,
             "check_in" => self.check_in = real(key, value)?,
             "drop_out" => self.drop_out = real(key, value)?,
-            "randomizer" => self.randomizer = word(key, value)?,
+            "randomizer" => match Made::read(value) {
+                Some(made) => self.made = Some(made),
+                None => self.randomizer = word(key, value)?,
+            },
             "local_epsilon" => self.local_epsilon = real(key, value)?,
             "local_delta" => self.local_delta = real(key, value)?,
             "sigma" => self.sigma = real(key, value)?,
@@ -121,8 +128,68 @@ impl Arguments {
         Scheme::new(clients, participation).map_err(raised)
     }
 
-    fn randomizer(&self) -> PyResult<RandomizerSpec> {
-        let name = self.randomizer.as_deref().unwrap_or("any");
+    /// The randomizer of that name with these parameters.
+    pub(crate) fn of_randomizer(
+        name: &str,
+        local_epsilon: Option<f64>,
+        sigma: Option<f64>,
+        categories: Option<u64>,
+        dimension: Option<u64>,
+    ) -> Self {
+        Self { randomizer: Some(name.to_owned()), local_epsilon, sigma, categories, dimension, ..Self::default() }
+    }
+
+    /// The randomizer and what it works on, for whoever runs it: every one over vectors takes `dimension`, and what is only the name of a class cannot be run.
+    pub(crate) fn runnable(&self) -> PyResult<(RandomizerSpec, Shape)> {
+        const RUN_DIMENSION: u64 = 8;
+        // A unit, so nothing depends on it.
+        const CLIP: f32 = 1.0;
+        let dimension = u32::try_from(self.dimension.unwrap_or(RUN_DIMENSION))
+            .map_err(|_| ParameterError::new_err("dimension must be below 2^32 for a randomizer that is run"))?;
+        let shape = Shape { dimension, clip: CLIP };
+        if let Some(made) = self.made {
+            return Ok((self.spec(&[])?, made.shape.unwrap_or(shape)));
+        }
+        let name = self.name();
+        let optional: &[&str] = match name {
+            "any" | "approximate" => {
+                return Err(ParameterError::new_err(in_python(&format!(
+                    "--randomizer {name} is a class of randomizers, and only one that is named can be run; give, say, --randomizer r-inf"
+                ))));
+            }
+            "rr" | "krr" => &[],
+            _ => &["dimension"],
+        };
+        Ok((self.spec(optional)?, shape))
+    }
+
+    /// The scheme, if there is one.
+    pub(crate) fn optional_scheme(&self) -> PyResult<Option<Scheme>> {
+        let is_given =
+            self.clients.is_some() || self.sampled.is_some() || self.check_in.is_some() || self.drop_out.is_some();
+        is_given.then(|| self.scheme()).transpose()
+    }
+
+    fn name(&self) -> &str {
+        self.randomizer.as_deref().unwrap_or("any")
+    }
+
+    /// What accounting needs to know of the randomizer.
+    pub(crate) fn randomizer(&self) -> PyResult<RandomizerSpec> {
+        self.spec(&[])
+    }
+
+    /// The same, where `optional` parameters may be given too.
+    fn spec(&self, optional: &[&str]) -> PyResult<RandomizerSpec> {
+        if let Some(made) = self.made {
+            return match self.parameters().iter().find(|(_, given)| *given) {
+                None => Ok(made.spec),
+                Some((stranger, _)) => Err(ParameterError::new_err(format!(
+                    "{stranger} is already in the randomizer that was passed; leave it out"
+                ))),
+            };
+        }
+        let name = self.name();
         let Some((_, wanted)) = RANDOMIZERS.iter().find(|(known, _)| *known == name) else {
             let known: Vec<&str> = RANDOMIZERS.iter().map(|(name, _)| *name).collect();
             return Err(ParameterError::new_err(format!(
@@ -130,7 +197,7 @@ impl Arguments {
                 known.join(", ")
             )));
         };
-        self.check_parameters(name, wanted)?;
+        self.check_parameters(name, wanted, optional)?;
         // That has seen to it that what is used below was given.
         let local_epsilon = self.local_epsilon.unwrap_or(f64::NAN);
         let local_delta = self.local_delta.unwrap_or(f64::NAN);
@@ -156,15 +223,10 @@ impl Arguments {
     }
 
     /// A parameter that would be ignored is an error: whoever gave it believes that it counts.
-    fn check_parameters(&self, name: &str, wanted: &[&str]) -> PyResult<()> {
-        let given = [
-            ("local_epsilon", self.local_epsilon.is_some()),
-            ("local_delta", self.local_delta.is_some()),
-            ("sigma", self.sigma.is_some()),
-            ("categories", self.categories.is_some()),
-            ("dimension", self.dimension.is_some()),
-        ];
-        if let Some((stranger, _)) = given.iter().find(|(parameter, given)| *given && !wanted.contains(parameter)) {
+    fn check_parameters(&self, name: &str, wanted: &[&str], optional: &[&str]) -> PyResult<()> {
+        let given = self.parameters();
+        let belongs = |parameter| wanted.contains(parameter) || optional.contains(parameter);
+        if let Some((stranger, _)) = given.iter().find(|(parameter, given)| *given && !belongs(parameter)) {
             return Err(ParameterError::new_err(format!(
                 "{stranger} does not belong to randomizer {name}, which takes {}",
                 wanted.join(" and ")
@@ -177,6 +239,17 @@ impl Arguments {
         } else {
             Err(ParameterError::new_err(format!("randomizer {name} needs {}", missing.join(" and "))))
         }
+    }
+
+    /// Parameters of randomizers, and whether they were given.
+    fn parameters(&self) -> [(&'static str, bool); 5] {
+        [
+            ("local_epsilon", self.local_epsilon.is_some()),
+            ("local_delta", self.local_delta.is_some()),
+            ("sigma", self.sigma.is_some()),
+            ("categories", self.categories.is_some()),
+            ("dimension", self.dimension.is_some()),
+        ]
     }
 
     /// The weakest standing that may answer.

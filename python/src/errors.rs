@@ -1,9 +1,10 @@
 //! Errors as Python exceptions, in the words of the command line.
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use shuffledp_accounting::AccountingError;
+use shuffledp_randomizers::RandomizerError;
 
 create_exception!(shuffledp, ShuffledpError, PyValueError, "Base of everything that shuffledp refuses. A ValueError.");
 create_exception!(
@@ -25,6 +26,13 @@ create_exception!(
     "Floating point cannot answer within the promised direction or resources."
 );
 create_exception!(shuffledp, StateError, ShuffledpError, "A saved accountant could not be read back.");
+create_exception!(
+    shuffledp,
+    InputError,
+    ShuffledpError,
+    "A client's own input cannot be randomized; nothing was sent. The message never holds the input."
+);
+create_exception!(shuffledp, ReportError, ShuffledpError, "A report that no client could have sent.");
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -32,7 +40,9 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ParameterError", py.get_type::<ParameterError>())?;
     module.add("NoAnswerError", py.get_type::<NoAnswerError>())?;
     module.add("NumericalError", py.get_type::<NumericalError>())?;
-    module.add("StateError", py.get_type::<StateError>())
+    module.add("StateError", py.get_type::<StateError>())?;
+    module.add("InputError", py.get_type::<InputError>())?;
+    module.add("ReportError", py.get_type::<ReportError>())
 }
 
 /// Accounting's error, its parameters spelled as Python's.
@@ -45,6 +55,31 @@ pub(crate) fn raised(error: AccountingError) -> PyErr {
         AccountingError::State { .. } => StateError::new_err(in_python(&error.to_string())),
         // NotApplicable, and what may come.
         _ => NoAnswerError::new_err(in_python(&error.to_string())),
+    }
+}
+
+/// A randomizer's error.
+pub(crate) fn refused(error: RandomizerError) -> PyErr {
+    worded(error, "")
+}
+
+/// The same, for a row of a batch.
+pub(crate) fn refused_at(row: usize, error: RandomizerError) -> PyErr {
+    worded(error, &format!(" (row {row})"))
+}
+
+fn worded(error: RandomizerError, place: &str) -> PyErr {
+    let text = format!("{error}{place}");
+    match error {
+        RandomizerError::OutOfRange { parameter, requirement, value } => {
+            ParameterError::new_err(out_of_range(parameter, requirement, &value))
+        }
+        RandomizerError::Input { .. } => InputError::new_err(text),
+        RandomizerError::Report { .. } => ReportError::new_err(text),
+        RandomizerError::Entropy { .. } => PyOSError::new_err(text),
+        RandomizerError::Accounting(error) => raised(error),
+        // Aggregate, and what may come.
+        _ => NoAnswerError::new_err(text),
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn interruptible_steps<T: Send + 'static>(
 
 /// The threads that parallel sums run on. A process made by `fork` has none of its parent's threads and would wait for them forever, so
 /// it gets its own.
-fn pool() -> PyResult<Arc<ThreadPool>> {
+pub(crate) fn pool() -> PyResult<Arc<ThreadPool>> {
     static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
     let process = std::process::id();
     let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,9 +7,11 @@ mod accountant;
 mod accounting;
 mod answers;
 mod arguments;
+mod audit;
 mod calibrate;
 mod errors;
 mod interrupt;
+mod randomizers;
 
 use pyo3::prelude::*;
 
@@ -20,5 +22,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add(module)?;
     accounting::add(module)?;
     calibrate::add(module)?;
-    accountant::add(module)
+    accountant::add(module)?;
+    randomizers::add(module)?;
+    audit::add(module)
 }

@@ -1,0 +1,245 @@
+"""Local randomizers over NumPy arrays: what clients send, and what a server makes of a shuffled batch.
+
+>>> import numpy, shuffledp
+>>> from shuffledp.randomizers import Krr, shuffle
+>>> krr = Krr(local_epsilon=2.0, categories=4)
+>>> reports = shuffle(krr.randomize_batch(numpy.arange(10_000) % 4))
+>>> aggregator = krr.aggregator()
+>>> aggregator.add_batch(reports)
+0
+>>> bool(abs(aggregator.mean() - 0.25).max() < 0.1)
+True
+
+A randomizer can be handed to every function that takes one by name:
+
+>>> round(shuffledp.epsilon(clients=10_000, randomizer=krr, delta=1e-6), 3)
+0.136
+
+Coins come from the operating system. For experiments that can be repeated there is :class:`SimulationRng`; reports made with it protect nobody.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Optional, TypeVar
+
+from ._native import (
+    Aggregator,
+    CategoryRandomizer,
+    Intervals,
+    SimulationRng,
+    VectorRandomizer,
+    _permutation,
+)
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    _Reports = TypeVar("_Reports", bound=NDArray[Any])
+
+__all__ = [
+    "Aggregator",
+    "CategoryRandomizer",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Duchi",
+    "Gaussian",
+    "Intervals",
+    "Krr",
+    "Laplace",
+    "LdpSgd",
+    "PrivUnit",
+    "R1",
+    "RInf",
+    "Rr",
+    "SimulationRng",
+    "VectorRandomizer",
+    "shuffle",
+]
+
+
+def shuffle(reports: _Reports, *, rng: Optional[SimulationRng] = None) -> _Reports:
+    """The rows of ``reports`` in an order of which every one is equally likely, as a new array.
+
+    >>> import numpy
+    >>> from shuffledp.randomizers import SimulationRng, shuffle
+    >>> shuffle(numpy.arange(6), rng=SimulationRng(1)).tolist()
+    [0, 1, 2, 3, 4, 5]
+    """
+    shuffled: _Reports = reports[_permutation(len(reports), rng=rng)]
+    return shuffled
+
+
+class Rr(CategoryRandomizer):
+    """Binary randomized response (Warner 1965): the values 0 and 1.
+
+    >>> from shuffledp.randomizers import Rr
+    >>> Rr(local_epsilon=1.0).randomize(1) in (0, 1)
+    True
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float) -> Self:
+        return super().__new__(cls, "rr", local_epsilon=local_epsilon)
+
+
+class Krr(CategoryRandomizer):
+    """Randomized response over the categories 0 to ``categories`` − 1.
+
+    >>> import numpy
+    >>> from shuffledp.randomizers import Krr
+    >>> krr = Krr(local_epsilon=1.0, categories=1000)
+    >>> krr.randomize_batch(numpy.array([3, 14, 159])).dtype, krr.encode(numpy.array([3, 14, 159])).shape
+    (dtype('int64'), (3, 2))
+    >>> krr.randomize(1000)
+    Traceback (most recent call last):
+        ...
+    shuffledp.InputError: input refused: the category is not below 1000
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float, categories: int) -> Self:
+        return super().__new__(cls, "krr", local_epsilon=local_epsilon, categories=categories)
+
+
+class RInf(VectorRandomizer):
+    """One signed coordinate of a vector whose coordinates are each clamped to [−``clip``, ``clip``] (Girgis et al. 2021).
+
+    >>> import numpy
+    >>> from shuffledp.randomizers import RInf
+    >>> mechanism = RInf(local_epsilon=2.0, dimension=13_706, clip=0.01)
+    >>> len(mechanism.randomize(numpy.zeros(13_706, numpy.float32)))
+    2
+    >>> mechanism.randomize_batch(numpy.zeros((100, 13_706), numpy.float32)).shape
+    (100, 2)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "r-inf", local_epsilon=local_epsilon, dimension=dimension, clip=clip)
+
+
+class R1(VectorRandomizer):
+    """One signed Hadamard coefficient of a vector scaled to ℓ1 norm ``clip`` at most (Girgis et al. 2021).
+
+    >>> from shuffledp.randomizers import R1
+    >>> R1(local_epsilon=2.0, dimension=1000, clip=1.0).frame_len
+    2
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "r-1", local_epsilon=local_epsilon, dimension=dimension, clip=clip)
+
+
+class Duchi(VectorRandomizer):
+    """The seed of a random direction and a sign, of a vector scaled to ℓ2 norm ``clip`` at most (Duchi et al. 2018; R_2).
+
+    >>> from shuffledp.randomizers import Duchi
+    >>> Duchi(local_epsilon=2.0, dimension=13_706, clip=1.0).frame_len
+    8
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "r-2", local_epsilon=local_epsilon, dimension=dimension, clip=clip)
+
+
+class LdpSgd(VectorRandomizer):
+    """The same mechanism as :class:`Duchi`, by the name under which federated learning knows it.
+
+    >>> from shuffledp.randomizers import LdpSgd
+    >>> LdpSgd(local_epsilon=2.0, dimension=13_706, clip=1.0).name
+    'ldp-sgd'
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "ldp-sgd", local_epsilon=local_epsilon, dimension=dimension, clip=clip)
+
+
+class PrivUnit(VectorRandomizer):
+    """A point of the sphere, rather near the vector than far from it; vectors are scaled to ℓ2 norm ``clip`` at most (Bhowmick et al. 2018).
+
+    >>> from shuffledp.randomizers import PrivUnit
+    >>> PrivUnit(local_epsilon=8.0, dimension=50, clip=1.0).frame_len
+    100
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "priv-unit", local_epsilon=local_epsilon, dimension=dimension, clip=clip)
+
+
+class Gaussian(VectorRandomizer):
+    """Gaussian noise of standard deviation ``sigma`` times ``clip``, the ℓ2 norm to which vectors are scaled.
+
+    In floating point, whose low-order bits can give the input away: for simulations. Deploy :class:`DiscreteGaussian`, which is accounted for alike.
+
+    >>> from shuffledp.randomizers import Gaussian
+    >>> Gaussian(sigma=2.0, dimension=10, clip=1.0)
+    Gaussian(sigma=2.0, dimension=10, clip=1.0)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, sigma: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "gaussian", sigma=sigma, dimension=dimension, clip=clip)
+
+
+class DiscreteGaussian(VectorRandomizer):
+    """Gaussian noise on a grid, sampled exactly: standard deviation ``sigma`` times ``clip``, the ℓ2 norm to which vectors are scaled.
+
+    >>> import numpy
+    >>> from shuffledp.randomizers import DiscreteGaussian
+    >>> mechanism = DiscreteGaussian(sigma=2.0, dimension=10, clip=1.0)
+    >>> mechanism.randomize(numpy.full(10, numpy.nan))
+    Traceback (most recent call last):
+        ...
+    shuffledp.InputError: input refused: a coordinate is NaN or infinite
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, sigma: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "discrete-gaussian", sigma=sigma, dimension=dimension, clip=clip)
+
+
+class Laplace(VectorRandomizer):
+    """Laplace noise of scale 2·``clip``/ε0; vectors are scaled to ℓ1 norm ``clip`` at most.
+
+    In floating point, whose low-order bits can give the input away: for simulations. Deploy :class:`DiscreteLaplace`, which is accounted for alike.
+
+    >>> from shuffledp.randomizers import Laplace
+    >>> Laplace(local_epsilon=1.0, dimension=10, clip=1.0).frame_len
+    40
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "laplace", local_epsilon=local_epsilon, dimension=dimension, clip=clip)
+
+
+class DiscreteLaplace(VectorRandomizer):
+    """Laplace noise on a grid, sampled exactly: scale 2·``clip``/ε0; vectors are scaled to ℓ1 norm ``clip`` at most.
+
+    >>> from shuffledp.randomizers import DiscreteLaplace
+    >>> DiscreteLaplace(local_epsilon=1.0, dimension=10, clip=1.0).name
+    'discrete-laplace'
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, local_epsilon: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "discrete-laplace", local_epsilon=local_epsilon, dimension=dimension, clip=clip)

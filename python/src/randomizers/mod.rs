@@ -1,0 +1,86 @@
+//! Randomizers over NumPy arrays, and what a server makes of their reports.
+//!
+//! Follow one batch: rows where they lie ([`arrays`]) → blocks of rows on all cores, the interpreter released and Ctrl-C heard ([`steps`]), each with coins of its own ([`coins`]) → frames,
+//! written into the array that is returned ([`vector`], [`category`]) → the server's running estimate ([`aggregator`]). [`mechanism`] and [`running`] are where the type of the mechanism is known.
+
+mod aggregator;
+mod arrays;
+mod category;
+mod coins;
+mod mechanism;
+mod native;
+mod running;
+mod steps;
+mod vector;
+
+use coins::{Coins, SimulationRng};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use shuffledp_accounting::scheme::RandomizerSpec;
+use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::shuffle;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<SimulationRng>()?;
+    module.add_class::<vector::VectorRandomizer>()?;
+    module.add_class::<category::CategoryRandomizer>()?;
+    module.add_class::<aggregator::Aggregator>()?;
+    module.add_class::<aggregator::Intervals>()?;
+    module.add_function(wrap_pyfunction!(permutation, module)?)
+}
+
+/// The numbers below `count` in an order of which every one is equally likely.
+#[pyfunction]
+#[pyo3(name = "_permutation", signature = (count, rng=None))]
+fn permutation<'py>(
+    py: Python<'py>,
+    count: u32,
+    rng: Option<&Bound<'py, SimulationRng>>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let coins = Coins::of(rng, 1);
+    let order = py
+        .detach(|| {
+            let mut order: Vec<i64> = (0..i64::from(count)).collect();
+            coins.once(|rng| shuffle::permute(&mut order, rng)).map(|()| order)
+        })
+        .map_err(crate::errors::refused)?;
+    Ok(PyArray1::from_vec(py, order))
+}
+
+/// A randomizer that was handed over in place of a name.
+#[derive(Clone, Copy)]
+pub(crate) struct Made {
+    /// What accounting needs to know.
+    pub(crate) spec: RandomizerSpec,
+    /// What its vectors are; categories have none.
+    pub(crate) shape: Option<Shape>,
+}
+
+impl Made {
+    /// None if it is something else.
+    pub(crate) fn read(value: &Bound<'_, PyAny>) -> Option<Self> {
+        let vector = value.cast::<vector::VectorRandomizer>().map(|randomizer| randomizer.get().made());
+        vector.or_else(|_| value.cast::<category::CategoryRandomizer>().map(|randomizer| randomizer.get().made())).ok()
+    }
+}
+
+/// "RInf(local_epsilon=2.0, dimension=10, clip=1.0)"
+fn shown(object: &Bound<'_, PyAny>, parameters: Bound<'_, PyDict>) -> PyResult<String> {
+    let mut shown = Vec::new();
+    for (name, value) in parameters {
+        shown.push(format!("{}={}", name.str()?, value.repr()?));
+    }
+    Ok(format!("{}({})", object.get_type().name()?, shown.join(", ")))
+}
+
+/// What to make a copy with: classes of one mechanism know its name.
+fn arguments_of_new<'py>(
+    parameters: Bound<'py, PyDict>,
+    is_named: bool,
+    name: &str,
+) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+    let py = parameters.py();
+    let positional = if is_named { PyTuple::empty(py) } else { PyTuple::new(py, [name])? };
+    Ok((positional, parameters))
+}

@@ -1,0 +1,192 @@
+//! Randomizers of vectors.
+
+use super::Made;
+use super::aggregator::Aggregator;
+use super::arrays::{HeldVectors, Vectors};
+use super::coins::{Coins, SimulationRng};
+use super::mechanism::VectorMechanism;
+use super::steps::in_steps;
+use crate::arguments::Arguments;
+use crate::errors::{ParameterError, refused};
+use numpy::{PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
+use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf};
+
+/// A mechanism over vectors, by the command line's name; the mechanisms of this module are such.
+///
+/// `clip` is the norm to which vectors are clipped, in the mechanism's own (ℓ1, ℓ2 or ℓ∞).
+///
+/// >>> from shuffledp.randomizers import VectorRandomizer
+/// >>> VectorRandomizer("r-inf", local_epsilon=2.0, dimension=13_706, clip=0.01).frame_len
+/// 2
+#[pyclass(module = "shuffledp.randomizers", subclass, frozen)]
+pub(crate) struct VectorRandomizer {
+    name: String,
+    mechanism: Box<dyn VectorMechanism>,
+    local_epsilon: Option<f64>,
+    sigma: Option<f64>,
+    dimension: u32,
+    clip: f64,
+}
+
+impl VectorRandomizer {
+    pub(super) fn made(&self) -> Made {
+        Made { spec: self.mechanism.spec(), shape: Some(Shape { dimension: self.dimension, clip: self.clip as f32 }) }
+    }
+
+    /// Rows that are worth a thread of their own.
+    fn block(&self) -> usize {
+        (1_usize << 18).div_ceil(self.dimension as usize).min(4096)
+    }
+
+    fn run(&self, py: Python<'_>, vectors: &Vectors<'_>, coins: Coins, frames: &mut [u8]) -> PyResult<()> {
+        let (length, block) = (self.mechanism.frame_len(), self.block());
+        in_steps(py, vectors.len(), block, |rows| {
+            let frames = &mut frames[rows.start * length..rows.end * length];
+            self.mechanism.randomize(vectors, rows, block, coins, frames)
+        })
+    }
+
+    /// What it was made with.
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parameters = PyDict::new(py);
+        if let Some(local_epsilon) = self.local_epsilon {
+            parameters.set_item("local_epsilon", local_epsilon)?;
+        }
+        if let Some(sigma) = self.sigma {
+            parameters.set_item("sigma", sigma)?;
+        }
+        parameters.set_item("dimension", self.dimension)?;
+        parameters.set_item("clip", self.clip)?;
+        Ok(parameters)
+    }
+}
+
+/// The mechanism that `spec` names.
+fn mechanism(spec: RandomizerSpec, shape: Shape) -> PyResult<Box<dyn VectorMechanism>> {
+    let Shape { dimension, clip } = shape;
+    Ok(match spec.mechanism() {
+        Mechanism::RInf { local_epsilon } => Box::new(RInf::new(local_epsilon, dimension, clip).map_err(refused)?),
+        Mechanism::R1 { local_epsilon } => Box::new(R1::new(local_epsilon, dimension, clip).map_err(refused)?),
+        Mechanism::R2 { local_epsilon } => Box::new(Duchi::new(local_epsilon, dimension, clip).map_err(refused)?),
+        Mechanism::LdpSgd { local_epsilon } => {
+            Box::new(Duchi::ldp_sgd(local_epsilon, dimension, clip).map_err(refused)?)
+        }
+        Mechanism::PrivUnit { local_epsilon, .. } => {
+            Box::new(PrivUnit::new(local_epsilon, dimension, clip).map_err(refused)?)
+        }
+        Mechanism::Gaussian { sigma } => Box::new(Gaussian::new(sigma, dimension, clip).map_err(refused)?),
+        Mechanism::DiscreteGaussian { sigma } => {
+            Box::new(DiscreteGaussian::new(sigma, dimension, clip).map_err(refused)?)
+        }
+        Mechanism::Laplace { local_epsilon } => {
+            Box::new(Laplace::new(local_epsilon, dimension, clip).map_err(refused)?)
+        }
+        Mechanism::DiscreteLaplace { local_epsilon } => {
+            Box::new(DiscreteLaplace::new(local_epsilon, dimension, clip).map_err(refused)?)
+        }
+        other => return Err(ParameterError::new_err(format!("not a mechanism over vectors: {other:?}"))),
+    })
+}
+
+#[pymethods]
+impl VectorRandomizer {
+    #[new]
+    #[pyo3(signature = (name, *, dimension, clip, local_epsilon=None, sigma=None))]
+    fn new(name: &str, dimension: u32, clip: f64, local_epsilon: Option<f64>, sigma: Option<f64>) -> PyResult<Self> {
+        // Accounting asks for the dimension of this one alone.
+        let accounted = (name == "priv-unit").then_some(u64::from(dimension));
+        let spec = Arguments::of_randomizer(name, local_epsilon, sigma, None, accounted).randomizer()?;
+        let mechanism = mechanism(spec, Shape { dimension, clip: clip as f32 })?;
+        Ok(Self { name: name.to_owned(), mechanism, local_epsilon, sigma, dimension, clip })
+    }
+
+    /// The command line's name of it.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Coordinates of a vector.
+    #[getter]
+    fn dimension(&self) -> u32 {
+        self.dimension
+    }
+
+    /// The norm to which vectors are clipped.
+    #[getter]
+    fn clip(&self) -> f64 {
+        self.clip
+    }
+
+    /// Bytes of every report.
+    #[getter]
+    fn frame_len(&self) -> usize {
+        self.mechanism.frame_len()
+    }
+
+    /// The report of one client, which holds the vector `x`: clipped, randomized and encoded.
+    ///
+    /// Its coins come from the operating system; with `rng`, a `SimulationRng`, it protects nobody.
+    #[pyo3(signature = (x, *, rng=None))]
+    fn randomize<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        rng: Option<&Bound<'py, SimulationRng>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let held = HeldVectors::read("x", x)?;
+        let vector = held.rows("x", false)?;
+        let coins = Coins::of(rng, 1);
+        let mut frame = vec![0; self.mechanism.frame_len()];
+        // Only one: its number is no news.
+        py.detach(|| self.mechanism.randomize(&vector, 0..1, 1, coins, &mut frame))
+            .map_err(|refusal| refused(refusal.error))?;
+        Ok(PyBytes::new(py, &frame))
+    }
+
+    /// The reports of many clients, one for each row of `x`, as rows of bytes.
+    ///
+    /// Rows of float32 are read where they lie; other floats are converted one row at a time. One row that cannot be randomized (NaN, say), and nothing is returned.
+    #[pyo3(signature = (x, *, rng=None))]
+    fn randomize_batch<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        rng: Option<&Bound<'py, SimulationRng>>,
+    ) -> PyResult<Bound<'py, PyArray2<u8>>> {
+        let held = HeldVectors::read("x", x)?;
+        let vectors = held.rows("x", true)?;
+        let coins = Coins::of(rng, vectors.len());
+        let frames = PyArray2::zeros(py, [vectors.len(), self.mechanism.frame_len()], false);
+        self.run(py, &vectors, coins, frames.readwrite().as_slice_mut()?)?;
+        Ok(frames)
+    }
+
+    /// An empty aggregate of this mechanism's reports.
+    fn aggregator(&self) -> Aggregator {
+        Aggregator::new(self.mechanism.aggregate())
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        super::shown(slf.as_any(), slf.get().parameters(slf.py())?)
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<bool> {
+        let (one, two) = (slf.get(), other.get());
+        Ok(one.mechanism.spec() == two.mechanism.spec() && one.parameters(slf.py())?.eq(two.parameters(slf.py())?)?)
+    }
+
+    fn __hash__(slf: &Bound<'_, Self>) -> PyResult<isize> {
+        (&slf.get().name, Self::__repr__(slf)?).into_pyobject(slf.py())?.hash()
+    }
+
+    fn __getnewargs_ex__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let parameters = slf.get().parameters(slf.py())?;
+        let is_named = !slf.get_type().is(slf.py().get_type::<Self>());
+        super::arguments_of_new(parameters, is_named, &slf.get().name)
+    }
+}
