@@ -3,7 +3,7 @@ from typing import Any, Dict, List, Literal, Optional, Tuple, Union, final
 
 import numpy
 from numpy.typing import NDArray
-from typing_extensions import Self, Unpack
+from typing_extensions import Self, Unpack, disjoint_base
 
 from ._arguments import (
     AuditArguments,
@@ -175,6 +175,7 @@ class SimulationRng:
     @property
     def seed(self) -> int: ...
 
+@disjoint_base
 class VectorRandomizer:
     def __new__(
         cls,
@@ -200,6 +201,7 @@ class VectorRandomizer:
     def __hash__(self) -> int: ...
     def __getnewargs_ex__(self) -> Tuple[Tuple[Any, ...], Dict[str, Any]]: ...
 
+@disjoint_base
 class CategoryRandomizer:
     def __new__(cls, name: str, *, local_epsilon: float, categories: Optional[int] = None) -> Self: ...
     @property

@@ -13,14 +13,14 @@ True
 A randomizer can be handed to every function that takes one by name:
 
 >>> round(shuffledp.epsilon(clients=10_000, randomizer=krr, delta=1e-6), 3)
-0.136
+0.102
 
 Coins come from the operating system. For experiments that can be repeated there is :class:`SimulationRng`; reports made with it protect nobody.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional, TypeVar
+from typing import TYPE_CHECKING, Optional
 
 from ._native import (
     Aggregator,
@@ -32,13 +32,13 @@ from ._native import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypeVar
 
     import numpy
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    _Reports = TypeVar("_Reports", bound=NDArray[Any])
+    _Number = TypeVar("_Number", bound=numpy.generic)
 
 __all__ = [
     "Aggregator",
@@ -61,15 +61,15 @@ __all__ = [
 ]
 
 
-def shuffle(reports: _Reports, *, rng: Optional[SimulationRng] = None) -> _Reports:
+def shuffle(reports: NDArray[_Number], *, rng: Optional[SimulationRng] = None) -> NDArray[_Number]:
     """The rows of ``reports`` in an order of which every one is equally likely, as a new array.
 
     >>> import numpy
     >>> from shuffledp.randomizers import SimulationRng, shuffle
     >>> shuffle(numpy.arange(6), rng=SimulationRng(1)).tolist()
-    [0, 1, 2, 3, 4, 5]
+    [1, 4, 0, 5, 2, 3]
     """
-    shuffled: _Reports = reports[_permutation(len(reports), rng=rng)]
+    shuffled: NDArray[_Number] = reports[_permutation(len(reports), rng=rng)]
     return shuffled
 
 

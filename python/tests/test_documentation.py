@@ -11,7 +11,7 @@ import pytest
 import shuffledp
 from conftest import ROOT
 
-MODULES = ["_bounds", "_curves", "_native", "dp_accounting", "plotting"]
+MODULES = ["_bounds", "_curves", "_native", "dp_accounting", "plotting", "randomizers"]
 
 
 @pytest.mark.parametrize("name", ["shuffledp", *(f"shuffledp.{module}" for module in MODULES)])
@@ -21,9 +21,10 @@ def test_docstrings(name):
 
 
 def test_everything_public_is_documented():
-    for name in shuffledp.__all__:
-        if name != "__version__":
-            assert getattr(shuffledp, name).__doc__, name
+    for module in (shuffledp, shuffledp.randomizers):
+        for name in module.__all__:
+            if name != "__version__":
+                assert getattr(module, name).__doc__, name
 
 
 @pytest.mark.parametrize("page", ["README.md", "python/README.md", "docs/python.md"])

@@ -1,0 +1,259 @@
+"""Randomizers over arrays: laws, refusals, no copies, and the same coins whatever the threads."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy
+import pytest
+import shuffledp
+from shuffledp import randomizers
+from shuffledp.randomizers import Krr, RInf, Rr, SimulationRng, shuffle
+
+VECTORS = [
+    randomizers.RInf(local_epsilon=2.0, dimension=5, clip=0.5),
+    randomizers.R1(local_epsilon=2.0, dimension=5, clip=0.5),
+    randomizers.Duchi(local_epsilon=2.0, dimension=5, clip=0.5),
+    randomizers.LdpSgd(local_epsilon=2.0, dimension=5, clip=0.5),
+    randomizers.PrivUnit(local_epsilon=4.0, dimension=5, clip=0.5),
+    randomizers.Gaussian(sigma=1.0, dimension=5, clip=0.5),
+    randomizers.DiscreteGaussian(sigma=1.0, dimension=5, clip=0.5),
+    randomizers.Laplace(local_epsilon=4.0, dimension=5, clip=0.5),
+    randomizers.DiscreteLaplace(local_epsilon=4.0, dimension=5, clip=0.5),
+]
+CATEGORIES = [Rr(local_epsilon=1.0), Krr(local_epsilon=1.0, categories=700)]
+
+vectors = pytest.mark.parametrize("mechanism", VECTORS, ids=lambda mechanism: mechanism.name)
+everything = pytest.mark.parametrize("mechanism", VECTORS + CATEGORIES, ids=lambda mechanism: mechanism.name)
+
+
+def inputs(mechanism, count):
+    """As many clients with different inputs, some of which have to be clipped."""
+    rng = numpy.random.default_rng(5)
+    if isinstance(mechanism, randomizers.CategoryRandomizer):
+        return rng.integers(0, mechanism.categories, count)
+    return rng.normal(scale=0.2, size=(count, mechanism.dimension)).astype(numpy.float32)
+
+
+@everything
+def test_a_batch_is_as_many_single_reports(mechanism):
+    # More than one block, so that threads are at work.
+    x = inputs(mechanism, 20_000 if mechanism.name in ("krr", "rr", "r-inf") else 5000)
+    one, two = SimulationRng(3), SimulationRng(3)
+    batch = mechanism.randomize_batch(x, rng=one)
+    singles = [mechanism.randomize(item, rng=two) for item in x]
+    assert batch.tolist() == (singles if batch.ndim == 1 else [list(report) for report in singles])
+    # And the next batch goes on where this one ended.
+    assert mechanism.randomize_batch(x[:10], rng=one).tolist() == mechanism.randomize_batch(x[:10], rng=two).tolist()
+
+
+@everything
+def test_released_coins_are_new_each_time(mechanism):
+    x = inputs(mechanism, 200)
+    assert mechanism.randomize_batch(x).tolist() != mechanism.randomize_batch(x).tolist()
+
+
+@vectors
+def test_the_mean_is_unbiased(mechanism):
+    x = numpy.tile(numpy.float32([0.2, -0.1, 0, 0.05, 0.1]), (20_000, 1))
+    aggregator = mechanism.aggregator()
+    assert aggregator.add_batch(mechanism.randomize_batch(x, rng=SimulationRng(1))) == 0
+    assert aggregator.count == len(aggregator) == 20_000
+    # The squared lengths of docs/randomizers.md are at most 8 here, so five standard deviations are 0.1.
+    assert abs(aggregator.mean() - x[0]).max() < 0.1
+
+
+@vectors
+def test_float64_and_strides_are_the_same_vectors(mechanism):
+    x = inputs(mechanism, 50)
+    expected = mechanism.randomize_batch(x, rng=SimulationRng(1)).tolist()
+    wide = numpy.zeros((50, 10), numpy.float32)
+    wide[:, ::2] = x
+    for same in [x.astype(numpy.float64), numpy.asfortranarray(x), wide[:, ::2], numpy.asfortranarray(x.astype(numpy.float64))]:
+        assert mechanism.randomize_batch(same, rng=SimulationRng(1)).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_whole_numbers_of_every_type_are_categories(dtype):
+    krr = Krr(local_epsilon=1.0, categories=100)
+    x = numpy.arange(100)
+    expected = krr.randomize_batch(x, rng=SimulationRng(1))
+    assert (krr.randomize_batch(x.astype(dtype), rng=SimulationRng(1)) == expected).all()
+    one, two = krr.aggregator(), krr.aggregator()
+    one.add_batch(expected.astype(dtype))
+    two.add_batch(krr.encode(expected))
+    assert one.mean().tolist() == two.mean().tolist()
+
+
+@vectors
+def test_what_is_not_finite_is_refused_and_nothing_is_returned(mechanism):
+    for wrong in [numpy.nan, numpy.inf, -numpy.inf, 1e39]:
+        x = inputs(mechanism, 3000).astype(numpy.float64)
+        x[2100, 3] = x[2900, 1] = wrong
+        with pytest.raises(shuffledp.InputError) as refusal:
+            mechanism.randomize_batch(x)
+        assert str(refusal.value) == "input refused: a coordinate is NaN or infinite (row 2100)"
+        with pytest.raises(shuffledp.InputError, match="^input refused: a coordinate is NaN or infinite$"):
+            mechanism.randomize(x[2100])
+
+
+def test_other_inputs_are_refused():
+    mechanism, krr = VECTORS[0], Krr(local_epsilon=1.0, categories=7)
+    unaligned = numpy.frombuffer(bytearray(81), dtype=numpy.uint8)[1:].view(numpy.float32).reshape(4, 5)
+    for call, error, words in [
+        (lambda: mechanism.randomize_batch(numpy.zeros((3, 4), "f4")), shuffledp.InputError, "the vector has 4 coordinates, and the mechanism takes 5 (row 0)"),
+        (lambda: mechanism.randomize(numpy.zeros(4, "f4")), shuffledp.InputError, "the vector has 4 coordinates, and the mechanism takes 5"),
+        (lambda: mechanism.randomize_batch(numpy.zeros(5, "f4")), ValueError, "x must have two dimensions, one row for each client, but has 1"),
+        (lambda: mechanism.randomize(numpy.zeros((1, 5), "f4")), ValueError, "x must have one dimension, but has 2"),
+        (lambda: mechanism.randomize([0.0] * 5), TypeError, "x must be a NumPy array of float32 or float64, not list"),
+        (lambda: mechanism.randomize_batch(numpy.zeros((1, 5), "i4")), TypeError, "not an array of int32"),
+        (lambda: mechanism.randomize_batch(unaligned), ValueError, "x is not aligned"),
+        (lambda: krr.randomize(7), shuffledp.InputError, "input refused: the category is not below 7"),
+        (lambda: krr.randomize(-1), shuffledp.InputError, "input refused: the category is not below 7"),
+        (lambda: krr.randomize_batch(numpy.array([0, 3, -1, 9])), shuffledp.InputError, "the category is not below 7 (row 2)"),
+        (lambda: krr.randomize_batch(numpy.array([0.5])), TypeError, "x must be a NumPy array of whole numbers, not an array of float64"),
+        (lambda: RInf(local_epsilon=1.0, dimension=0, clip=1.0), shuffledp.ParameterError, "dimension must be at least 1, but is 0"),
+        (lambda: RInf(local_epsilon=1.0, dimension=5, clip=0.0), shuffledp.ParameterError, "clip must be a finite number above 0, but is 0"),
+        (lambda: RInf(local_epsilon=-1.0, dimension=5, clip=1.0), shuffledp.ParameterError, "local_epsilon must be a finite number of at least 0"),
+        (lambda: randomizers.VectorRandomizer("krr", dimension=2, clip=1.0, local_epsilon=1.0), shuffledp.ParameterError, "randomizer krr needs categories"),
+        (lambda: randomizers.CategoryRandomizer("r-inf", local_epsilon=1.0), shuffledp.ParameterError, "not a mechanism over categories"),
+        (lambda: mechanism.aggregator().mean(), shuffledp.NoAnswerError, "no estimate: there are no reports yet"),
+    ]:
+        with pytest.raises(error) as refusal:
+            call()
+        assert words in str(refusal.value)
+
+
+@everything
+def test_reports_one_by_one_or_merged_are_a_batch(mechanism):
+    reports = mechanism.randomize_batch(inputs(mechanism, 3000), rng=SimulationRng(2))
+    whole, apart, other = mechanism.aggregator(), mechanism.aggregator(), mechanism.aggregator()
+    whole.add_batch(reports)
+    for report in reports[:1000]:
+        apart.add(report if reports.ndim == 1 else report.tobytes())
+    other.add_batch(reports[1000::2])
+    apart.add_batch(reports[1001::2])
+    before = copy.copy(apart)
+    apart.merge(other)
+    assert before.count == 2000 and apart.count == whole.count == 3000
+    assert numpy.allclose(apart.mean(), whole.mean(), rtol=0, atol=1e-12)
+
+
+def test_what_no_client_sent_is_refused_and_changes_nothing():
+    krr = Krr(local_epsilon=1.0, categories=700)
+    frames = krr.encode(krr.randomize_batch(inputs(krr, 40_000), rng=SimulationRng(1)))
+    frames[[20_001, 30_000]] = 255
+    aggregator = krr.aggregator()
+    with pytest.raises(shuffledp.ReportError, match=r"^report rejected: it says 65535, and this mechanism says at most 699 \(row 20001\)$"):
+        aggregator.add_batch(frames)
+    assert aggregator.count == 0
+    assert aggregator.add_batch(frames, skip_rejected=True) == 2
+    assert aggregator.count == 39_998
+    for wrong in [b"", b"\0\0\0", 700, -1, 2**40]:
+        with pytest.raises(shuffledp.ReportError):
+            aggregator.add(wrong)
+    with pytest.raises(shuffledp.ReportError, match="not categories"):
+        VECTORS[0].aggregator().add_batch(numpy.arange(3))
+    with pytest.raises(shuffledp.NoAnswerError, match="different mechanisms"):
+        aggregator.merge(Krr(local_epsilon=2.0, categories=700).aggregator())
+    assert aggregator.count == 39_998
+
+
+def test_intervals_hold_the_truth():
+    krr = Krr(local_epsilon=1.0, categories=4)
+    aggregator = krr.aggregator()
+    aggregator.add_batch(krr.randomize_batch(numpy.repeat([0, 1, 2, 3], [4000, 3000, 2000, 1000]), rng=SimulationRng(4)))
+    every, each = aggregator.intervals(confidence=0.99), aggregator.intervals(confidence=0.99, coverage="each")
+    truth = numpy.array([0.4, 0.3, 0.2, 0.1])
+    assert (every.lower < each.lower).all() and (each.upper < every.upper).all()
+    assert (every.lower < truth).all() and (truth < every.upper).all()
+    assert every.estimate.tolist() == aggregator.mean().tolist()
+    assert (every.upper - every.lower).max() < 0.2
+    with pytest.raises(shuffledp.NoAnswerError, match="no interval is known"):
+        VECTORS[5].aggregator().intervals()
+    with pytest.raises(shuffledp.ParameterError, match="confidence must be at least 0.5 and below 1"):
+        aggregator.intervals(confidence=1.0)
+
+
+@everything
+def test_accounting_takes_the_randomizer_itself(mechanism):
+    named = dict(randomizer=mechanism.name)
+    for name in ("local_epsilon", "sigma", "categories"):
+        if f"{name}=" in repr(mechanism):
+            named[name] = pickle.loads(pickle.dumps(mechanism)).__getnewargs_ex__()[1][name]
+    if mechanism.name == "priv-unit":
+        named["dimension"] = mechanism.dimension
+    assert shuffledp.epsilon(clients=1000, randomizer=mechanism, delta=1e-6) == shuffledp.epsilon(clients=1000, delta=1e-6, **named)
+    with pytest.raises(shuffledp.ParameterError, match="local_epsilon is already in the randomizer that was passed; leave it out"):
+        shuffledp.epsilon(clients=1000, randomizer=mechanism, local_epsilon=1, delta=1e-6)
+
+
+@everything
+def test_copies_are_equal(mechanism):
+    again = pickle.loads(pickle.dumps(mechanism))
+    assert again == mechanism and hash(again) == hash(mechanism) and type(again) is type(mechanism)
+    assert repr(again) == repr(mechanism)
+    assert RInf(local_epsilon=1.0, dimension=5, clip=0.5) != VECTORS[0] != CATEGORIES[0]
+    by_name = randomizers.VectorRandomizer("r-inf", local_epsilon=2.0, dimension=5, clip=0.5)
+    assert pickle.loads(pickle.dumps(by_name)) == by_name
+
+
+def test_shuffling_is_a_permutation():
+    x = numpy.arange(5000, dtype=numpy.uint16).reshape(1000, 5)
+    mixed = shuffle(x, rng=SimulationRng(1))
+    assert sorted(mixed.tolist()) == x.tolist() != mixed.tolist()
+    assert shuffle(x, rng=SimulationRng(1)).tolist() == mixed.tolist()
+    assert shuffle(x).tolist() != shuffle(x).tolist()
+
+
+def test_control_c_is_heard_in_a_batch():
+    # Half a minute's work.
+    x = numpy.zeros((3_000, 20_000), numpy.float32)
+    mechanism = randomizers.DiscreteGaussian(sigma=1.0, dimension=20_000, clip=1.0)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            mechanism.randomize_batch(x)
+    finally:
+        timer.cancel()
+    assert mechanism.randomize_batch(x[:3]).shape == (3, mechanism.frame_len)
+
+
+MILLION = """
+import resource, sys, numpy
+from shuffledp.randomizers import RInf, Krr, SimulationRng
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+mechanism = RInf(local_epsilon=2.0, dimension=64, clip=1.0)
+x = numpy.ones((1_000_000, 64), numpy.float32)
+mechanism.aggregator().add_batch(mechanism.randomize_batch(x[:100_000]))
+before = peak()
+frames = mechanism.randomize_batch(x)
+after = peak()
+aggregator = mechanism.aggregator()
+aggregator.add_batch(frames)
+wide = numpy.zeros((1_000_000, 256), numpy.uint8)
+wide[:, 0] = frames[:, 0]
+last = peak()
+other = mechanism.aggregator()
+other.add_batch(wide[:, :1])
+assert other.count == aggregator.count == 1_000_000
+assert other.mean().tolist() == aggregator.mean().tolist()
+print(after - before, peak() - last, x.nbytes, wide.nbytes)
+"""
+
+
+def test_a_million_reports_are_not_copied(tmp_path):
+    """In a process of its own, for the peak of memory never goes down."""
+    done = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, text=True, check=True, cwd=tmp_path)
+    randomizing, adding, vectors, reports = map(int, done.stdout.split())
+    assert vectors == reports == 256_000_000
+    # What is returned is a megabyte; the rest is the allocator's and the threads' own.
+    assert randomizing < 20_000_000
+    assert adding < 20_000_000
