@@ -1,0 +1,224 @@
+//! What a network is made of, before it has weights. The only way in is [`Architecture::new`], also from a file.
+
+use super::Shape;
+use crate::{LearningError, Result};
+use serde::{Deserialize, Serialize};
+
+/// One layer. Geometry and arithmetic are those of PyTorch's `Conv2d`, `MaxPool2d`, `Linear`, `Tanh` and `ReLU`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Layer {
+    /// Square filters over all channels, with a bias; zeros around the picture.
+    Convolution {
+        /// How many feature maps come out.
+        filters: usize,
+        /// Rows and columns of a filter.
+        kernel: usize,
+        /// How far the filter moves.
+        #[serde(default = "one")]
+        stride: usize,
+        /// How many rows and columns of zeros on each side.
+        #[serde(default)]
+        padding: usize,
+    },
+    /// The largest number in each square window. Of equal ones the first, row by row, takes the gradient.
+    MaxPool {
+        /// Rows and columns of the window.
+        window: usize,
+        /// How far the window moves.
+        stride: usize,
+    },
+    /// tanh, number by number.
+    Tanh,
+    /// max(0, x), number by number.
+    Relu,
+    /// Every output sees every input, with a bias. Pictures are flattened: channel by channel, row by row.
+    Dense {
+        /// How many outputs.
+        units: usize,
+    },
+}
+
+fn one() -> usize {
+    1
+}
+
+/// Weights of an architecture, at most: beyond this a mistyped number is likelier than a wish.
+const MOST_PARAMETERS: usize = 100_000_000;
+/// Numbers between two layers for one example, at most.
+const MOST_VALUES: usize = 100_000_000;
+
+/// A chain of layers that fit each other and end in at least two scores.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked", into = "Unchecked")]
+pub struct Architecture {
+    input: Shape,
+    layers: Vec<Layer>,
+    /// What comes out of each layer.
+    shapes: Vec<Shape>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    input: Shape,
+    layers: Vec<Layer>,
+}
+
+impl Architecture {
+    /// Checks that the layers fit each other.
+    pub fn new(input: Shape, layers: Vec<Layer>) -> Result<Self> {
+        if input.is_empty() || input.len() > MOST_VALUES {
+            return Err(LearningError::out_of_range("input", format!("of 1 to {MOST_VALUES} numbers"), input));
+        }
+        let mut shapes = Vec::with_capacity(layers.len());
+        let mut shape = input;
+        let mut parameters = 0usize;
+        for (index, layer) in layers.iter().enumerate() {
+            let place = |name: &str| format!("layers[{index}].{name}");
+            let next = layer.output(shape, &place)?;
+            if next.len() > MOST_VALUES {
+                return Err(LearningError::out_of_range(
+                    place("output"),
+                    format!("at most {MOST_VALUES} numbers"),
+                    next,
+                ));
+            }
+            parameters = parameters.saturating_add(layer.parameters(shape));
+            shape = next;
+            shapes.push(shape);
+        }
+        if !matches!(layers.last(), Some(Layer::Dense { units: 2.. })) {
+            let last = layers.last().map_or("missing".to_owned(), |layer| format!("{layer:?}"));
+            return Err(LearningError::out_of_range(
+                "the last layer",
+                "dense with a unit for each of two or more classes",
+                last,
+            ));
+        }
+        if parameters > MOST_PARAMETERS {
+            return Err(LearningError::out_of_range(
+                "layers",
+                format!("at most {MOST_PARAMETERS} weights in all"),
+                parameters,
+            ));
+        }
+        Ok(Self { input, layers, shapes })
+    }
+
+    /// What goes in.
+    pub fn input(&self) -> Shape {
+        self.input
+    }
+
+    /// The layers, first to last.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// How many scores come out.
+    pub fn classes(&self) -> usize {
+        self.shapes.last().map_or(0, |shape| shape.len())
+    }
+
+    /// d, the number of weights and biases.
+    pub fn parameters(&self) -> usize {
+        self.stations().map(|station| station.layer.parameters(station.input)).sum()
+    }
+
+    /// Every layer with what goes in, what comes out and where its weights begin in the vector of all weights.
+    pub(crate) fn stations(&self) -> impl Iterator<Item = Station> {
+        let inputs = std::iter::once(self.input).chain(self.shapes.iter().copied());
+        let mut first = 0;
+        self.layers.iter().zip(inputs).zip(&self.shapes).map(move |((&layer, input), &output)| {
+            let station = Station { layer, input, output, first };
+            first += layer.parameters(input);
+            station
+        })
+    }
+}
+
+/// One layer in its place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Station {
+    pub(crate) layer: Layer,
+    pub(crate) input: Shape,
+    pub(crate) output: Shape,
+    /// Where its weights begin; its biases come after them.
+    pub(crate) first: usize,
+}
+
+impl Layer {
+    /// How many inputs one output sees, and how many filters or units there are; `None` without weights.
+    pub(crate) fn fan(self, input: Shape) -> Option<(usize, usize)> {
+        match self {
+            Self::Convolution { filters, kernel, .. } => {
+                Some((input.channels.saturating_mul(kernel).saturating_mul(kernel), filters))
+            }
+            Self::Dense { units } => Some((input.len(), units)),
+            _ => None,
+        }
+    }
+
+    /// Weights and biases. Saturates.
+    fn parameters(self, input: Shape) -> usize {
+        self.fan(input).map_or(0, |(inputs, outputs)| inputs.saturating_add(1).saturating_mul(outputs))
+    }
+
+    fn output(self, input: Shape, place: &dyn Fn(&str) -> String) -> Result<Shape> {
+        let positive = |name: &str, value: usize| match value {
+            0 => Err(LearningError::out_of_range(place(name), "at least 1", 0)),
+            _ => Ok(()),
+        };
+        match self {
+            Self::Tanh | Self::Relu => Ok(input),
+            Self::Dense { units } => positive("units", units).map(|()| Shape::vector(units)),
+            Self::Convolution { filters, kernel, stride, padding } => {
+                positive("filters", filters)?;
+                positive("kernel", kernel)?;
+                positive("stride", stride)?;
+                // PyTorch allows more, but then whole windows see nothing but zeros.
+                if padding >= kernel {
+                    return Err(LearningError::out_of_range(
+                        place("padding"),
+                        format!("below the kernel, {kernel}"),
+                        padding,
+                    ));
+                }
+                let height = slide(input.height, kernel, stride, padding, || place("kernel"))?;
+                Ok(Shape::new(filters, height, slide(input.width, kernel, stride, padding, || place("kernel"))?))
+            }
+            Self::MaxPool { window, stride } => {
+                positive("window", window)?;
+                positive("stride", stride)?;
+                let height = slide(input.height, window, stride, 0, || place("window"))?;
+                Ok(Shape::new(input.channels, height, slide(input.width, window, stride, 0, || place("window"))?))
+            }
+        }
+    }
+}
+
+/// How many places a window of `size` has in `length` numbers with `padding` on both sides: ⌊(length + 2 padding − size)/stride⌋ + 1.
+fn slide(length: usize, size: usize, stride: usize, padding: usize, place: impl Fn() -> String) -> Result<usize> {
+    let padded = length.saturating_add(padding.saturating_mul(2));
+    match padded.checked_sub(size) {
+        Some(room) => Ok(room / stride + 1),
+        None => {
+            Err(LearningError::out_of_range(place(), format!("at most {padded}, what comes in with its padding"), size))
+        }
+    }
+}
+
+impl TryFrom<Unchecked> for Architecture {
+    type Error = LearningError;
+
+    fn try_from(unchecked: Unchecked) -> Result<Self> {
+        Self::new(unchecked.input, unchecked.layers)
+    }
+}
+
+impl From<Architecture> for Unchecked {
+    fn from(architecture: Architecture) -> Self {
+        Self { input: architecture.input, layers: architecture.layers }
+    }
+}

@@ -1,0 +1,106 @@
+//! Every client's gradient, one at a time.
+
+use super::engine::{Workspace, all_finite};
+use super::{Model, SEGMENT};
+use crate::data::Clients;
+use crate::{LearningError, Result, ordered};
+
+/// One client's gradient, for as long as it is looked at.
+#[derive(Debug)]
+pub struct ClientGradient<'a> {
+    /// Place in the list of clients.
+    pub position: usize,
+    /// Which client.
+    pub client: u64,
+    /// Its loss.
+    pub loss: f32,
+    /// Derivative of the loss by each weight; may be overwritten, to clip it in place.
+    pub gradient: &'a mut [f32],
+}
+
+/// What a thread needs.
+struct Tools {
+    workspace: Workspace,
+    example: Vec<f32>,
+    gradient: Vec<f32>,
+    labels: Vec<usize>,
+    judged: Vec<super::engine::Judgement>,
+}
+
+impl Model {
+    /// Makes the gradient of every client in the list and shows it to `visit`, which adds what it makes of it to an `empty()`; what
+    /// the threads gathered is merged.
+    ///
+    /// `visit` sees the clients of a segment of 64 in order, and `merge` gets the segments in order, so sums are the same whatever the
+    /// number of threads. No more than one gradient per thread exists at any time. A loss or gradient that is not finite is an error.
+    pub fn fold_gradients<A: Send>(
+        &self,
+        weights: &[f32],
+        population: &impl Clients,
+        clients: &[u64],
+        empty: impl Fn() -> A + Sync,
+        visit: impl Fn(&mut A, ClientGradient<'_>) -> Result<()> + Sync,
+        merge: impl Fn(&mut A, A) + Sync,
+    ) -> Result<A> {
+        self.check(weights, population)?;
+        if let Some(client) = clients.iter().find(|client| **client >= population.count()) {
+            let count = population.count();
+            return Err(LearningError::Data(format!("there is no client {client}: the population has {count}")));
+        }
+        let tools = || Tools {
+            workspace: self.engine.workspace(),
+            example: vec![0.0; population.shape().len()],
+            gradient: vec![0.0; weights.len()],
+            labels: Vec::with_capacity(self.engine.lanes()),
+            judged: Vec::with_capacity(self.engine.lanes()),
+        };
+        let work = |tools: &mut Tools, segment: usize| {
+            let mut gathered = empty();
+            let first = segment * SEGMENT;
+            let segment = &clients[first..clients.len().min(first + SEGMENT)];
+            for (index, group) in segment.chunks(self.engine.lanes()).enumerate() {
+                let position = first + index * self.engine.lanes();
+                self.group(tools, weights, population, group, |lane, loss, gradient| {
+                    let client = group[lane];
+                    visit(&mut gathered, ClientGradient { position: position + lane, client, loss, gradient })
+                })?;
+            }
+            Ok(gathered)
+        };
+        Ok(ordered::fold(clients.len().div_ceil(SEGMENT), tools, work, merge)?.unwrap_or_else(empty))
+    }
+
+    /// The gradients of at most as many clients as there are lanes.
+    fn group(
+        &self,
+        tools: &mut Tools,
+        weights: &[f32],
+        population: &impl Clients,
+        group: &[u64],
+        mut visit: impl FnMut(usize, f32, &mut [f32]) -> Result<()>,
+    ) -> Result<()> {
+        let Tools { workspace, example, gradient, labels, judged } = tools;
+        labels.clear();
+        for (lane, &client) in group.iter().enumerate() {
+            labels.push(population.example(client, example));
+            self.engine.load(workspace, lane, example);
+        }
+        self.engine.forward(weights, workspace);
+        self.engine.backward(weights, workspace, labels, judged);
+        for (lane, judgement) in judged.iter().enumerate() {
+            let complain = |what| {
+                let advice = "the training has diverged; take smaller steps or clip harder";
+                Err(LearningError::NotFinite { what, client: group[lane], advice })
+            };
+            if !judgement.loss.is_finite() {
+                return complain("loss");
+            }
+            self.engine.gradient(workspace, lane, gradient);
+            if !all_finite(gradient) {
+                return complain("gradient");
+            }
+            visit(lane, judgement.loss, gradient)?;
+        }
+        Ok(())
+    }
+}
