@@ -16,8 +16,8 @@ pub enum LearningError {
         /// What was given.
         value: String,
     },
-    /// A file could not be read or written.
-    #[error("cannot {verb} {}: {source}", path.display())]
+    /// A file could not be read or written; the source says why.
+    #[error("cannot {verb} {}", path.display())]
     File {
         /// What was tried: "read", "write", "create".
         verb: &'static str,

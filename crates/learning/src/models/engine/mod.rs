@@ -13,6 +13,7 @@ mod pooling;
 mod stage;
 mod stride;
 mod transpose;
+mod window;
 
 pub(crate) use loss::Judgement;
 

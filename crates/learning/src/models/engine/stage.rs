@@ -5,7 +5,7 @@ use super::super::{Architecture, Layer};
 use super::activation::{self, Activation};
 use super::aligned::Aligned;
 use super::transpose::Transpose;
-use super::{convolution, dense, pooling};
+use super::{convolution, dense, pooling, window};
 use pulp::Arch;
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) struct Stage {
 #[derive(Debug, Clone)]
 enum Kind {
     Convolution {
-        geometry: convolution::Geometry,
+        geometry: window::Geometry,
         weights: Range<usize>,
         biases: Range<usize>,
         activation: Option<Activation>,
@@ -227,7 +227,7 @@ impl Kind {
         let biases = weights.end..weights.end + filters;
         match layer {
             Layer::Convolution { kernel, stride, padding, .. } => {
-                let geometry = convolution::Geometry::new(input, output, kernel, stride, padding);
+                let geometry = window::Geometry::new(input, output, kernel, stride, padding);
                 Self::Convolution { geometry, weights, biases, activation: None }
             }
             Layer::Dense { .. } => Self::Dense { weights, biases, activation: None },
