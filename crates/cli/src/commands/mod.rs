@@ -4,6 +4,7 @@ mod answer;
 mod audit;
 mod calibrate;
 mod completions;
+mod data;
 mod delta;
 mod demo;
 mod epsilon;
@@ -34,6 +35,7 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     Plot(plot::PlotArgs),
     Audit(audit::AuditArgs),
+    Data(data::DataArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -46,6 +48,7 @@ impl Program {
             Command::Calibrate(args) => calibrate::run(&args),
             Command::Plot(args) => plot::run(&args),
             Command::Audit(args) => audit::run(&args),
+            Command::Data(args) => data::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),
         }
