@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check bench bench-accounting docs demo
+.PHONY: help test lint both-sides calibrate-check bench bench-accounting bench-training docs demo
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -11,6 +11,7 @@ help:
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
+	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
 	@echo "make docs    API documentation, and a list of the written ones"
 	@echo "make demo    the headline question; writes report.html"
 
@@ -38,6 +39,11 @@ bench-accounting:
 	$(CARGO) build --release
 	$(CARGO) bench -p shuffledp-accounting --bench questions
 	python3 bench/accounting/run.py $(ARGS)
+
+# Needs about 6 GB for PyTorch, unless TORCH_PYTHON names a Python that has it.
+bench-training:
+	$(CARGO) build --release -p shuffledp-learning --example gradient_speed
+	python3 bench/training/run.py $(ARGS)
 
 docs:
 	$(CARGO) doc --workspace --no-deps
