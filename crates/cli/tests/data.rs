@@ -20,7 +20,9 @@ fn a_folder_without_mnist_is_refused_by_name() {
 #[test]
 fn files_that_are_not_mnist_are_refused_and_not_copied() {
     let folder = tempdir().unwrap();
-    for name in ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"] {
+    for name in
+        ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"]
+    {
         std::fs::write(folder.path().join(name), [0, 0, 8, 1, 0, 0, 0, 1, 7]).unwrap();
     }
     let result = run_in(folder.path(), &["data", "mnist", "--from", ".", "--data", "data"]);

@@ -1,5 +1,7 @@
 //! Per-example gradients against PyTorch, against finite differences, and against themselves on other numbers of threads.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 mod common;
 
 use common::{gradients, number};

@@ -1,5 +1,7 @@
 //! Architectures, their configuration and their files; and that models learn.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 mod common;
 
 use shuffledp_learning::data::{Clients, digits};
