@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import subprocess
+from collections.abc import Iterator
 from typing import Any
 
 import matplotlib
@@ -15,6 +17,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Pictures are drawn, not shown.
 matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def control_c_is_on() -> Iterator[None]:
+    """A shell starts what runs in its background with Ctrl-C ignored, and Python leaves it so: a test of it would wait forever."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def program() -> str:

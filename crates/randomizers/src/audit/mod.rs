@@ -42,7 +42,12 @@ impl Options {
     /// `trials` measured rounds per bound, half of them on each of the two datasets (choosing the test takes up to twice as many before); the probability
     /// `confidence` with which *all* bounds of the audit hold together; the δ of every (ε, δ) that is not pure.
     pub fn new(trials: u64, confidence: f64, delta: f64) -> Result<Self> {
-        require((100..=1_000_000_000).contains(&trials), "trials", "between 100 and 1e9", trials)?;
+        require(
+            (100..=100_000_000).contains(&trials),
+            "trials",
+            "between 100 and 1e8 (what was drawn is remembered, 16 bytes a round)",
+            trials,
+        )?;
         require(confidence > 0.0 && confidence < 1.0, "confidence", "strictly between 0 and 1", confidence)?;
         require(delta > 0.0 && delta < 1.0, "delta", "strictly between 0 and 1", delta)?;
         Ok(Self { trials, confidence, delta })
