@@ -13,12 +13,13 @@
 use crate::clip;
 use crate::coin::{Coin, PrivateCoin};
 use crate::direction;
-use crate::error::{RandomizerError, Result, require};
+use crate::error::{Result, require};
 use crate::estimate::mean::BoundedReports;
 use crate::likelihood::Likelihood;
 use crate::norms;
 use crate::randomizer::{Aggregator, Randomizer};
 use crate::randomness::Randomness;
+use crate::running_sums;
 use crate::word_code::WordCode;
 use shuffledp_accounting::numerics::gamma::stirling_error;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
@@ -201,10 +202,8 @@ impl Aggregator for DirectionSum {
     }
 
     fn merge(&mut self, other: Self) -> Result<()> {
-        if self.sums.len() != other.sums.len() || self.magnitude.to_bits() != other.magnitude.to_bits() {
-            return Err(RandomizerError::aggregate("the two aggregates are of different mechanisms"));
-        }
-        self.sums.iter_mut().zip(other.sums).for_each(|(sum, other)| *sum += other);
+        let is_same_mechanism = self.magnitude.to_bits() == other.magnitude.to_bits();
+        running_sums::merge(&mut self.sums, other.sums, is_same_mechanism)?;
         self.count += other.count;
         Ok(())
     }
@@ -214,10 +213,7 @@ impl Aggregator for DirectionSum {
     }
 
     fn mean(&self) -> Result<Vec<f64>> {
-        if self.count == 0 {
-            return Err(RandomizerError::aggregate("there are no reports yet"));
-        }
-        let scale = self.magnitude / self.count as f64;
+        let scale = self.magnitude / running_sums::divisor(self.count)?;
         Ok(self.sums.iter().map(|sum| sum * scale).collect())
     }
 }

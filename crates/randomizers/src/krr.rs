@@ -9,6 +9,7 @@ use crate::error::{RandomizerError, Result, require};
 use crate::likelihood::Likelihood;
 use crate::randomizer::{Aggregator, Randomizer};
 use crate::randomness::Randomness;
+use crate::running_sums;
 use crate::uniform;
 use crate::word_code::WordCode;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
@@ -141,10 +142,7 @@ impl Aggregator for CategoryCounts {
     }
 
     fn merge(&mut self, other: Self) -> Result<()> {
-        if self.counts.len() != other.counts.len() || self.truth != other.truth {
-            return Err(RandomizerError::aggregate("the two aggregates are of different mechanisms"));
-        }
-        self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count += other);
+        running_sums::merge(&mut self.counts, other.counts, self.truth == other.truth)?;
         self.count += other.count;
         Ok(())
     }
@@ -155,11 +153,8 @@ impl Aggregator for CategoryCounts {
 
     /// The share of every category. A share may come out negative or above 1: cutting it off would be a bias.
     fn mean(&self) -> Result<Vec<f64>> {
-        if self.count == 0 {
-            return Err(RandomizerError::aggregate("there are no reports yet"));
-        }
-        let share =
-            |&count: &u64| (count as f64 / self.count as f64 - self.other_probability) / self.truth.probability();
+        let reports = running_sums::divisor(self.count)?;
+        let share = |&count: &u64| (count as f64 / reports - self.other_probability) / self.truth.probability();
         Ok(self.counts.iter().map(share).collect())
     }
 }

@@ -36,6 +36,7 @@ pub mod r_inf;
 pub mod randomizer;
 pub mod randomness;
 mod real_frame;
+mod running_sums;
 pub mod sample;
 pub mod shuffle;
 pub mod signed_counts;

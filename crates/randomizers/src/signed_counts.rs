@@ -1,7 +1,8 @@
 //! What a server keeps of signed indices: per index, the + less the −.
 
-use crate::error::{RandomizerError, Result};
+use crate::error::Result;
 use crate::randomizer::Aggregator;
+use crate::running_sums;
 use crate::signed_index::SignedIndex;
 
 /// Per coordinate, + reports less − reports: exact, whatever the order.
@@ -25,10 +26,7 @@ impl SignedCounts {
 
     /// What a difference of 1 adds to the mean. No reports: no estimate.
     pub(crate) fn step(&self) -> Result<f64> {
-        if self.count == 0 {
-            return Err(RandomizerError::aggregate("there are no reports yet"));
-        }
-        Ok(self.magnitude / self.count as f64)
+        Ok(self.magnitude / running_sums::divisor(self.count)?)
     }
 }
 
@@ -42,10 +40,8 @@ impl Aggregator for SignedCounts {
     }
 
     fn merge(&mut self, other: Self) -> Result<()> {
-        if self.sums.len() != other.sums.len() || self.magnitude.to_bits() != other.magnitude.to_bits() {
-            return Err(RandomizerError::aggregate("the two aggregates are of different mechanisms"));
-        }
-        self.sums.iter_mut().zip(other.sums).for_each(|(sum, other)| *sum += other);
+        let is_same_mechanism = self.magnitude.to_bits() == other.magnitude.to_bits();
+        running_sums::merge(&mut self.sums, other.sums, is_same_mechanism)?;
         self.count += other.count;
         Ok(())
     }

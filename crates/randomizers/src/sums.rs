@@ -1,7 +1,8 @@
 //! Running sums over the coordinates of vector reports.
 
-use crate::error::{RandomizerError, Result};
+use crate::error::Result;
 use crate::randomizer::Aggregator;
+use crate::running_sums;
 
 /// A coordinate of a report, and the number in which sums of it are kept.
 pub trait Coordinate: Copy {
@@ -65,10 +66,8 @@ impl<T: Coordinate> Aggregator for CoordinateSums<T> {
     }
 
     fn merge(&mut self, other: Self) -> Result<()> {
-        if self.sums.len() != other.sums.len() || self.scale.to_bits() != other.scale.to_bits() {
-            return Err(RandomizerError::aggregate("the two aggregates are of different mechanisms"));
-        }
-        self.sums.iter_mut().zip(other.sums).for_each(|(sum, other)| *sum += other);
+        let is_same_mechanism = self.scale.to_bits() == other.scale.to_bits();
+        running_sums::merge(&mut self.sums, other.sums, is_same_mechanism)?;
         self.count += other.count;
         Ok(())
     }
@@ -78,10 +77,7 @@ impl<T: Coordinate> Aggregator for CoordinateSums<T> {
     }
 
     fn mean(&self) -> Result<Vec<f64>> {
-        if self.count == 0 {
-            return Err(RandomizerError::aggregate("there are no reports yet"));
-        }
-        let scale = self.scale / self.count as f64;
+        let scale = self.scale / running_sums::divisor(self.count)?;
         Ok(self.sums.iter().map(|&sum| T::sum_to_f64(sum) * scale).collect())
     }
 }
