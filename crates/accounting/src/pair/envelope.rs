@@ -101,7 +101,10 @@ pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<
     let bit = Bit::new(local_epsilon)?;
     let sizes = sizes(scheme, bit.p)?;
     let most = sizes.iter().map(|size| size.speaking).max().unwrap_or(0);
-    let delta: f64 = sizes.iter().map(|size| size.weight * worst_of_size(size, bit, &[epsilon.exp_m1()])[0]).sum();
+    // Moved down by what the roundings of one outcome's difference can be worth.
+    let excess = epsilon.exp_m1();
+    let excess = excess - 16.0 * f64::EPSILON * excess.abs();
+    let delta: f64 = sizes.iter().map(|size| size.weight * worst_of_size(size, bit, &[excess])[0]).sum();
     Ok(delta * (1.0 + relative_error(most, bit.p)) + 8.0 * LN_CUT.exp())
 }
 
@@ -146,15 +149,17 @@ struct Slot {
 /// Raises `worst` to at least `Σ (P − e^ε Q)₊` at every point, P and Q the sum plus the slot's bit.
 ///
 /// The loss increases with the count, so one pass from the top does. With x = e^ε − 1 and B the Q-mass of the outcomes above, `G(x) = G(y) + (y−x)·B` down to
-/// where the next outcome counts, which then adds `(P−Q) − x·Q`: nothing that is subtracted is near what is left, and every term is non-negative.
+/// where the next outcome counts, which then adds `(P−Q) − x·Q ≥ 0`. Where that difference
+/// cancels, its rounding is that of a point x moved by a few units in the last place: callers pay by moving ε.
 fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: &mut [f64]) {
     let masses = &sum.masses;
     let (mut divergence, mut at, mut above) = (0.0, 0.0, 0.0);
     // Points from here on are done.
     let mut done = excesses.len();
     let raise = |worst: &mut f64, delta: f64| {
-        if delta > *worst {
-            *worst = delta;
+        // A NaN would compare false and count for nothing: it is taken for the worst there is.
+        if delta > *worst || delta.is_nan() {
+            *worst = if delta.is_nan() { f64::INFINITY } else { delta };
         }
     };
     for j in (0..=masses.len()).rev() {

@@ -3,6 +3,7 @@
 use super::compose::Rounds;
 use super::read::MARGIN;
 use crate::error::{AccountingError, Result};
+use crate::numerics::directed::{add_up, mul_up};
 use crate::pair::Direction;
 
 /// The privacy loss of everything that was composed, rounded up: `δ(ε) ≤ infinity + Σ max(0, 1 − e^(ε − loss))·probability`.
@@ -33,7 +34,8 @@ impl Rounds {
         Ok(LossDistribution {
             losses: (0..composed.masses.len()).map(loss).collect(),
             probabilities: composed.masses.iter().map(|mass| mass * scale).collect(),
-            infinity: composed.infinity,
+            // What lay below a window may stand at any loss.
+            infinity: add_up(composed.infinity, mul_up(composed.lost, scale)),
         })
     }
 }
