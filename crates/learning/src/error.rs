@@ -50,6 +50,12 @@ pub enum LearningError {
         /// What to change.
         advice: &'static str,
     },
+    /// The privacy of what was asked cannot be accounted for.
+    #[error(transparent)]
+    Accounting(#[from] shuffledp_accounting::AccountingError),
+    /// A randomizer refused its parameters or its input.
+    #[error(transparent)]
+    Randomizer(#[from] shuffledp_randomizers::RandomizerError),
 }
 
 impl LearningError {

@@ -19,7 +19,7 @@ pub struct Coin {
 
 impl Coin {
     /// Heads with the largest multiple of 2^−64 that is at most `probability` and below 1; NaN counts as 0.
-    pub(crate) fn at_most(probability: f64) -> Self {
+    pub fn at_most(probability: f64) -> Self {
         // The product is exact, `as` truncates, saturates and takes NaN to 0.
         Self { threshold: (probability * TWO_TO_64) as u64 }
     }

@@ -9,6 +9,7 @@ mod delta;
 mod demo;
 mod epsilon;
 mod plot;
+mod train;
 
 use crate::failure::Failure;
 
@@ -35,6 +36,7 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     Plot(plot::PlotArgs),
     Audit(audit::AuditArgs),
+    Train(train::TrainArgs),
     Data(data::DataArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
@@ -48,6 +50,7 @@ impl Program {
             Command::Calibrate(args) => calibrate::run(&args),
             Command::Plot(args) => plot::run(&args),
             Command::Audit(args) => audit::run(&args),
+            Command::Train(args) => train::run(&args),
             Command::Data(args) => data::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),

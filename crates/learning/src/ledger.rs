@@ -1,0 +1,120 @@
+//! What has been spent, and what may still be.
+
+use crate::Result;
+use shuffledp_accounting::accountant::Accountant;
+use shuffledp_accounting::bound::Kind;
+use shuffledp_accounting::catalogue::{self, Options, Target};
+use shuffledp_accounting::scheme::{Question, Round};
+
+/// The rounds of a run and, if there is one, the ε that they must not exceed.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    accountant: Accountant,
+    delta: f64,
+    budget: Option<f64>,
+    /// How often this round is known to fit into what is left.
+    cleared: Option<(Round, u64)>,
+}
+
+/// The look-ahead goes no further at a time.
+const FARTHEST: u64 = 1 << 20;
+
+impl Ledger {
+    /// Nothing has been spent yet. Without a `budget` anything goes.
+    pub fn new(delta: f64, budget: Option<f64>) -> Result<Self> {
+        Self::resume(Accountant::new(), delta, budget)
+    }
+
+    /// What `accountant` was told has been spent.
+    pub fn resume(accountant: Accountant, delta: f64, budget: Option<f64>) -> Result<Self> {
+        // The accountant checks δ and the budget as any question to it would.
+        Accountant::new().epsilon(delta)?;
+        if let Some(epsilon) = budget {
+            Accountant::new().delta(epsilon)?;
+        }
+        Ok(Self { accountant, delta, budget, cleared: None })
+    }
+
+    /// The rounds so far.
+    pub fn accountant(&self) -> &Accountant {
+        &self.accountant
+    }
+
+    /// δ.
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// At least ε of the rounds so far.
+    pub fn epsilon(&self) -> Result<f64> {
+        Ok(self.accountant.epsilon(self.delta)?)
+    }
+
+    /// At most the ε that any analysis could give for the rounds so far: of the round that says most for itself. 0 where nothing is known.
+    pub fn epsilon_lower(&self) -> Result<f64> {
+        let mut lower: f64 = 0.0;
+        for entry in self.accountant.ledger() {
+            // Some of the rounds leak no more than all of them.
+            let question = Question::new(entry.round, entry.count)?;
+            let methods = catalogue::methods().filter(|method| method.about().kind == Kind::Lower);
+            let target = Target::EpsilonAt { delta: self.delta };
+            let survey = catalogue::survey_of(methods, &question, target, &Options::default())?;
+            lower = lower.max(survey.best_lower().map_or(0.0, |bound| bound.value));
+        }
+        Ok(lower)
+    }
+
+    /// How many of `count` more rounds the budget allows, and at least ε after them.
+    pub(crate) fn forecast(&self, round: Round, count: u64) -> Result<(u64, f64)> {
+        let count = match self.budget {
+            Some(_) if count > 0 && !self.fits(round, count)? => self.affordable(round)?.min(count),
+            _ => count,
+        };
+        let mut after = self.accountant.clone();
+        if count > 0 {
+            after.compose(round, count)?;
+        }
+        Ok((count, after.epsilon(self.delta)?))
+    }
+
+    /// Writes `round` down, unless the budget forbids it: then nothing changes, and the answer is false.
+    pub(crate) fn spend(&mut self, round: Round) -> Result<bool> {
+        if self.budget.is_some() {
+            let left = match self.cleared {
+                Some((cleared, left)) if cleared == round && left > 0 => left,
+                _ => self.affordable(round)?,
+            };
+            if left == 0 {
+                return Ok(false);
+            }
+            self.accountant.compose(round, 1)?;
+            self.cleared = Some((round, left - 1));
+        } else {
+            self.accountant.compose(round, 1)?;
+        }
+        Ok(true)
+    }
+
+    /// A number of rounds that fit into the budget, such that one more does not (or [`FARTHEST`]).
+    fn affordable(&self, round: Round) -> Result<u64> {
+        let mut fits = 0;
+        let mut exceeds = 1;
+        while exceeds <= FARTHEST && self.fits(round, exceeds)? {
+            fits = exceeds;
+            exceeds *= 2;
+        }
+        while exceeds <= FARTHEST && exceeds - fits > 1 {
+            let middle = fits + (exceeds - fits) / 2;
+            if self.fits(round, middle)? { fits = middle } else { exceeds = middle }
+        }
+        Ok(fits)
+    }
+
+    /// More rounds leak no less, so `count` fitting rounds prove that fewer fit as well.
+    fn fits(&self, round: Round, count: u64) -> Result<bool> {
+        let mut after = self.accountant.clone();
+        after.compose(round, count)?;
+        let epsilon = after.epsilon(self.delta)?;
+        Ok(self.budget.is_none_or(|budget| epsilon <= budget))
+    }
+}

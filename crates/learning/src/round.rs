@@ -1,0 +1,30 @@
+//! One round, as three functions: what a client does, what the server does, and what it costs. Simulations and services call these and
+//! nothing else, so what is simulated is what is deployed.
+
+use crate::Result;
+use crate::ledger::Ledger;
+use crate::step::{ServerState, StepRule};
+use shuffledp_accounting::scheme::Round;
+use shuffledp_randomizers::Randomness;
+use shuffledp_randomizers::erased::VectorRandomizer;
+
+/// A client's report: its gradient, clipped and randomized, as a frame of the mechanism's length.
+pub fn client_report(
+    mechanism: &dyn VectorRandomizer,
+    gradient: &[f32],
+    rng: &mut dyn Randomness,
+    frame: &mut [u8],
+) -> Result<()> {
+    Ok(mechanism.randomize_into(gradient, rng, frame)?)
+}
+
+/// The server's step along the estimated mean gradient of a shuffled batch; `None` if nobody was heard: the round counts, and the
+/// weights stay.
+pub fn server_step(estimate: Option<&[f64]>, rule: &StepRule, state: &mut ServerState) -> Result<()> {
+    state.advance(estimate, rule)
+}
+
+/// Charges a round that is about to happen. False if it would exceed the budget: then nothing was charged, and it must not happen.
+pub fn charge(ledger: &mut Ledger, round: Round) -> Result<bool> {
+    ledger.spend(round)
+}

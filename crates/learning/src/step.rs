@@ -1,0 +1,151 @@
+//! What the server does with an estimated gradient.
+
+use crate::schedule::Schedule;
+use crate::{LearningError, Result};
+use serde::{Deserialize, Serialize};
+
+/// How the weights move. All of it is post-processing of the shuffled reports, and free.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepRule {
+    /// How long the steps are.
+    pub schedule: Schedule,
+    /// How much of the last step is taken again.
+    #[serde(default)]
+    pub momentum: f64,
+    /// Radius of the ℓ2 ball around 0 on which weights are projected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projection: Option<f64>,
+    /// From this round on the mean of the weights so far is what is evaluated and kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average_from: Option<u64>,
+}
+
+impl StepRule {
+    /// Whether it makes sense.
+    pub fn check(&self) -> Result<()> {
+        self.schedule.check()?;
+        if !(0.0..1.0).contains(&self.momentum) {
+            return Err(LearningError::out_of_range("momentum", "in [0, 1)", self.momentum));
+        }
+        match self.projection {
+            Some(radius) if !(radius > 0.0 && radius.is_finite()) => {
+                Err(LearningError::out_of_range("projection", "a finite number above 0", radius))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the server remembers from round to round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerState {
+    /// Rounds done.
+    pub round: u64,
+    /// The weights that the next round's gradients are taken at.
+    pub weights: Vec<f32>,
+    /// The last step over its size, for momentum.
+    pub velocity: Vec<f32>,
+    /// The mean of the weights of the last `averaged` rounds; empty before there are any.
+    pub average: Vec<f64>,
+    /// How many rounds are in the mean.
+    pub averaged: u64,
+}
+
+impl ServerState {
+    /// Before the first round.
+    pub fn new(weights: Vec<f32>) -> Self {
+        let velocity = vec![0.0; weights.len()];
+        Self { round: 0, weights, velocity, average: Vec::new(), averaged: 0 }
+    }
+
+    /// The model to use: the mean of the weights where they are averaged, else the weights.
+    pub fn answer(&self) -> Vec<f32> {
+        match self.averaged {
+            0 => self.weights.clone(),
+            _ => self.average.iter().map(|&mean| mean as f32).collect(),
+        }
+    }
+
+    /// One round further, with this estimate of the mean gradient; `None` if nobody was heard, and then the weights stay.
+    pub(crate) fn advance(&mut self, estimate: Option<&[f64]>, rule: &StepRule) -> Result<()> {
+        if let Some(estimate) = estimate {
+            self.descend(estimate, rule.schedule.rate(self.round + 1), rule.momentum)?;
+            if let Some(radius) = rule.projection {
+                project(&mut self.weights, radius);
+            }
+        }
+        self.round += 1;
+        if rule.average_from.is_some_and(|from| from <= self.round) {
+            self.average_in();
+        }
+        Ok(())
+    }
+
+    fn descend(&mut self, estimate: &[f64], rate: f64, momentum: f64) -> Result<()> {
+        if estimate.len() != self.weights.len() {
+            let (needed, given) = (self.weights.len(), estimate.len());
+            return Err(LearningError::Data(format!(
+                "the model has {needed} weights, but the estimate {given} coordinates"
+            )));
+        }
+        for ((weight, velocity), gradient) in self.weights.iter_mut().zip(&mut self.velocity).zip(estimate) {
+            *velocity = (momentum * f64::from(*velocity) + gradient) as f32;
+            *weight = (f64::from(*weight) - rate * f64::from(*velocity)) as f32;
+        }
+        Ok(())
+    }
+
+    fn average_in(&mut self) {
+        self.averaged += 1;
+        self.average.resize(self.weights.len(), 0.0);
+        for (mean, weight) in self.average.iter_mut().zip(&self.weights) {
+            *mean += (f64::from(*weight) - *mean) / self.averaged as f64;
+        }
+    }
+}
+
+/// The nearest point of the ball.
+fn project(weights: &mut [f32], radius: f64) {
+    let norm = weights.iter().map(|&weight| f64::from(weight).powi(2)).sum::<f64>().sqrt();
+    if norm > radius {
+        let shrink = radius / norm;
+        weights.iter_mut().for_each(|weight| *weight = (f64::from(*weight) * shrink) as f32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(momentum: f64, projection: Option<f64>, average_from: Option<u64>) -> StepRule {
+        StepRule { schedule: Schedule::Constant { rate: 0.5 }, momentum, projection, average_from }
+    }
+
+    #[test]
+    fn steps_by_hand() {
+        let mut state = ServerState::new(vec![1.0, 0.0]);
+        state.advance(Some(&[2.0, 0.0]), &rule(0.5, None, None)).unwrap();
+        assert_eq!(state.weights, [0.0, 0.0]);
+        // The velocity is 0.5·2 + 0.
+        state.advance(Some(&[0.0, 4.0]), &rule(0.5, None, None)).unwrap();
+        assert_eq!(state.weights, [-0.5, -2.0]);
+        assert_eq!((state.round, state.answer()), (2, vec![-0.5, -2.0]));
+        assert!(state.advance(Some(&[0.0]), &rule(0.5, None, None)).is_err());
+    }
+
+    #[test]
+    fn projected_and_averaged() {
+        let mut state = ServerState::new(vec![0.0, 0.0]);
+        let rule = rule(0.0, Some(5.0), Some(2));
+        state.advance(Some(&[-12.0, -16.0]), &rule).unwrap();
+        assert_eq!((state.weights.as_slice(), state.averaged), ([3.0, 4.0].as_slice(), 0));
+        state.advance(Some(&[2.0, 0.0]), &rule).unwrap();
+        // Nobody came: a round without a step, which is averaged all the same.
+        state.advance(None, &rule).unwrap();
+        state.advance(Some(&[-2.0, 0.0]), &rule).unwrap();
+        assert_eq!(state.averaged, 3);
+        let mean = state.answer();
+        assert!((mean[0] - 7.0 / 3.0).abs() < 1e-6 && (mean[1] - 4.0).abs() < 1e-6, "{mean:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! A run, as a configuration file describes it.
+
+use super::Algorithm;
+use crate::data::{Dataset, digits, directory, mnist};
+use crate::models::ModelConfig;
+use crate::step::StepRule;
+use crate::{LearningError, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Everything that decides what a run does; with the seed, every bit of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingConfig {
+    /// For people.
+    pub name: String,
+    /// Another seed is another run.
+    pub seed: u64,
+    /// How many rounds, unless the budget ends the run before.
+    pub rounds: u64,
+    /// δ.
+    pub delta: f64,
+    /// The round that would exceed it is not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_epsilon: Option<f64>,
+    /// Rounds between two evaluations; the last round is always evaluated.
+    pub evaluate_every: u64,
+    /// Clients, drawn with replacement from the examples; without it each example is a client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u64>,
+    /// The examples.
+    pub data: DataConfig,
+    /// The model.
+    pub model: ModelConfig,
+    /// Who speaks, and what is done to gradients.
+    pub algorithm: Algorithm,
+    /// How the weights move.
+    pub step: StepRule,
+}
+
+/// Where examples come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DataConfig {
+    /// The generated digits.
+    Digits {
+        /// Training examples.
+        train: usize,
+        /// Test examples.
+        test: usize,
+    },
+    /// MNIST, from the data directory.
+    Mnist,
+}
+
+/// The digits are the same for every run, as MNIST is.
+const DIGITS_SEED: u64 = 1;
+
+impl DataConfig {
+    /// Loads it; `data_directory` as in [`directory::data_directory`].
+    pub fn load(&self, data_directory: Option<&Path>) -> Result<Dataset> {
+        match *self {
+            Self::Digits { train, test } => digits::dataset(train, test, DIGITS_SEED),
+            Self::Mnist => mnist::load(&directory::data_directory(data_directory)?),
+        }
+    }
+}
+
+impl TrainingConfig {
+    /// Reads a configuration; what it says is checked when the run is set up.
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        toml::from_str(text).map_err(|error| LearningError::format(path, error.to_string().trim_end()))
+    }
+
+    /// Whether it makes sense, as far as can be said without the data.
+    pub fn check(&self) -> Result<()> {
+        if self.rounds == 0 {
+            return Err(LearningError::out_of_range("rounds", "at least 1", self.rounds));
+        }
+        if self.evaluate_every == 0 {
+            return Err(LearningError::out_of_range("evaluate_every", "at least 1", self.evaluate_every));
+        }
+        self.step.check()
+    }
+}

@@ -1,0 +1,67 @@
+//! A line of `metrics.jsonl`.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// How good and how private the model is after a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Rounds done.
+    pub round: u64,
+    /// Share of the test examples that get the highest score for their label.
+    pub test_accuracy: f64,
+    /// Mean loss of those who spoke in the last round, before its step. For people who look at a simulation: no client reports it.
+    pub train_loss: f64,
+    /// At least ε of the rounds so far.
+    #[serde(serialize_with = "number", deserialize_with = "parse_number")]
+    pub epsilon: f64,
+    /// At most the ε that any analysis could give.
+    #[serde(serialize_with = "number", deserialize_with = "parse_number")]
+    pub epsilon_lower: f64,
+    /// δ that both belong to.
+    pub delta: f64,
+    /// How many were heard in the last round.
+    pub participants: u64,
+    /// Seconds of work so far.
+    pub seconds: f64,
+}
+
+/// JSON has no infinity: an unbounded ε is the word "inf".
+fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if value.is_infinite() { serializer.serialize_str("inf") } else { serializer.serialize_f64(*value) }
+}
+
+fn parse_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Finite(f64),
+        Word(String),
+    }
+    match Number::deserialize(deserializer)? {
+        Number::Finite(value) => Ok(value),
+        Number::Word(word) if word == "inf" => Ok(f64::INFINITY),
+        Number::Word(word) => Err(serde::de::Error::custom(format!("{word:?} is no number"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unbounded_epsilon_is_a_word() {
+        let metrics = Metrics {
+            round: 3,
+            test_accuracy: 0.5,
+            train_loss: 2.0,
+            epsilon: f64::INFINITY,
+            epsilon_lower: 0.25,
+            delta: 1e-5,
+            participants: 10,
+            seconds: 1.5,
+        };
+        let text = serde_json::to_string(&metrics).unwrap();
+        assert!(text.contains(r#""epsilon":"inf","epsilon_lower":0.25"#), "{text}");
+        assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), metrics);
+    }
+}

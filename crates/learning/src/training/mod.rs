@@ -1,0 +1,16 @@
+//! Training, simulated: all clients on this machine, round after round, with ε running alongside.
+
+mod algorithm;
+mod config;
+mod folder;
+mod metrics;
+mod population;
+pub mod presets;
+mod simulation;
+
+pub use algorithm::Algorithm;
+pub use config::{DataConfig, TrainingConfig};
+pub use folder::RunFolder;
+pub use metrics::Metrics;
+pub use population::Population;
+pub use simulation::Simulation;

@@ -1,0 +1,54 @@
+//! The clients of a run: one for each example, or more.
+
+use crate::Result;
+use crate::data::{Bootstrap, Clients, Examples};
+use crate::models::Shape;
+
+/// Who takes part in a run.
+#[derive(Debug, Clone)]
+pub enum Population<'a> {
+    /// Client i has example i.
+    Own(&'a Examples),
+    /// Examples drawn with replacement.
+    Drawn(Bootstrap<'a>),
+}
+
+impl<'a> Population<'a> {
+    /// `clients` clients over the examples; without a number, one for each example.
+    pub fn new(examples: &'a Examples, clients: Option<u64>, seed: u64) -> Result<Self> {
+        Ok(match clients {
+            None => Self::Own(examples),
+            Some(clients) => Self::Drawn(Bootstrap::new(examples, clients, seed)?),
+        })
+    }
+}
+
+impl Clients for Population<'_> {
+    fn shape(&self) -> Shape {
+        match self {
+            Self::Own(examples) => examples.shape(),
+            Self::Drawn(drawn) => drawn.shape(),
+        }
+    }
+
+    fn classes(&self) -> usize {
+        match self {
+            Self::Own(examples) => examples.classes(),
+            Self::Drawn(drawn) => drawn.classes(),
+        }
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Self::Own(examples) => examples.count(),
+            Self::Drawn(drawn) => drawn.count(),
+        }
+    }
+
+    fn example(&self, client: u64, values: &mut [f32]) -> usize {
+        match self {
+            Self::Own(examples) => examples.example(client, values),
+            Self::Drawn(drawn) => drawn.example(client, values),
+        }
+    }
+}
