@@ -91,6 +91,7 @@ impl Schedule {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "these quotients are exact")]
 mod tests {
     use super::*;
 

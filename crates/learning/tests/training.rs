@@ -1,5 +1,6 @@
 //! Whole runs on few generated digits: they learn, are charged, stop at the budget, and do not depend on the number of threads.
 #![allow(clippy::unwrap_used)]
+#![allow(clippy::float_cmp, reason = "the same run gives the same bits")]
 
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::data::{Clients, Dataset, digits};
