@@ -1,0 +1,163 @@
+//! Names of things: hashes, random ids, and the triple that a batch is gathered by.
+
+use crate::codec::Reader;
+use crate::error::{Result, WireError};
+use rand::rand_core::CryptoRng;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::str::FromStr;
+
+macro_rules! name_of_bytes {
+    ($(#[$doc:meta])* $name:ident, $len:literal, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name([u8; $len]);
+
+        impl $name {
+            /// Its length in bytes.
+            pub const LEN: usize = $len;
+
+            /// From its bytes.
+            pub const fn from_bytes(bytes: [u8; $len]) -> Self {
+                Self(bytes)
+            }
+
+            /// Its bytes.
+            pub const fn as_bytes(&self) -> &[u8; $len] {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
+
+        /// Lower-case hexadecimal of exactly its length: one spelling per value, because it is part of addresses.
+        impl FromStr for $name {
+            type Err = WireError;
+
+            fn from_str(text: &str) -> Result<Self> {
+                let reason = concat!("is not ", $what, " in lower-case hexadecimal");
+                let wrong = WireError::Value { message: stringify!($name), field: "text", reason };
+                from_hex(text).map(Self).ok_or(wrong)
+            }
+        }
+    };
+}
+
+name_of_bytes!(
+    /// SHA-256 of a task's encoding: the task's id.
+    TaskHash, 32, "32 bytes");
+name_of_bytes!(
+    /// SHA-256 of a model's file, byte by byte.
+    ModelHash, 32, "32 bytes");
+name_of_bytes!(
+    /// A report's name, drawn by its client and seen by the server alone. The same report sent twice counts once.
+    ReportId, 16, "16 bytes");
+name_of_bytes!(
+    /// A batch's name, drawn by the shuffler. The same batch sent twice counts once.
+    BatchId, 16, "16 bytes");
+
+impl ModelHash {
+    /// Of a model's file.
+    pub fn of(model: &[u8]) -> Self {
+        Self(Sha256::digest(model).into())
+    }
+}
+
+impl TaskHash {
+    /// Of a task's encoding.
+    pub(crate) fn of_encoding(encoding: &[u8]) -> Self {
+        Self(Sha256::digest(encoding).into())
+    }
+}
+
+impl ReportId {
+    /// A new one.
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        let mut bytes = [0; 16];
+        rng.fill_bytes(&mut bytes);
+        Self(bytes)
+    }
+}
+
+impl BatchId {
+    /// A new one.
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        let mut bytes = [0; 16];
+        rng.fill_bytes(&mut bytes);
+        Self(bytes)
+    }
+}
+
+/// Which of a party's keys: a number that the party gives it, and gives to another key only when no report to the old one can still come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyId(pub u8);
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a report is for. The shuffler gathers batches by all three, so that a server that shows different clients different rounds or models only
+/// splits them into batches that are too small to be released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RoundContext {
+    /// The task.
+    pub task: TaskHash,
+    /// The round, counted from 1.
+    pub round: u64,
+    /// The model that the round starts from.
+    pub model: ModelHash,
+}
+
+impl RoundContext {
+    /// Length of its encoding, which has no version and type of its own: it is part of other messages.
+    pub const LEN: usize = 72;
+
+    /// Task, round (big-endian), model.
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..32].copy_from_slice(self.task.as_bytes());
+        bytes[32..40].copy_from_slice(&self.round.to_be_bytes());
+        bytes[40..].copy_from_slice(self.model.as_bytes());
+        bytes
+    }
+
+    /// The inverse of [`to_bytes`](Self::to_bytes); any 72 bytes are a context.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
+        let (mut task, mut round, mut model) = ([0; 32], [0; 8], [0; 32]);
+        task.copy_from_slice(&bytes[..32]);
+        round.copy_from_slice(&bytes[32..40]);
+        model.copy_from_slice(&bytes[40..]);
+        Self { task: TaskHash(task), round: u64::from_be_bytes(round), model: ModelHash(model) }
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self::from_bytes(&reader.array("context")?))
+    }
+}
+
+fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |character: u8| match character {
+        b'0'..=b'9' => Some(character - b'0'),
+        b'a'..=b'f' => Some(character - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+    let pairs: &[[u8; 2]; N] = pairs.try_into().ok()?;
+    let mut bytes = [0; N];
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(bytes)
+}
