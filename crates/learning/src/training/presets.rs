@@ -5,11 +5,12 @@ use crate::{LearningError, Result};
 use std::path::Path;
 
 /// Every preset's name and text.
-const PRESETS: [(&str, &str); 4] = [
+const PRESETS: [(&str, &str); 5] = [
     ("quick", include_str!("presets/quick.toml")),
     ("girgis-fig5a", include_str!("presets/girgis-fig5a.toml")),
     ("girgis-fig5b", include_str!("presets/girgis-fig5b.toml")),
     ("checkin-fig3a", include_str!("presets/checkin-fig3a.toml")),
+    ("reference", include_str!("presets/reference.toml")),
 ];
 
 /// The presets' names.
