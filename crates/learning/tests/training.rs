@@ -71,6 +71,28 @@ fn without_privacy_a_step_is_the_mean_gradient() {
     assert_eq!((metrics.epsilon, simulation.ledger().accountant().is_empty()), (f64::INFINITY, true));
 }
 
+/// One averaged run answers for the plain one as well: averaging changes nothing of the steps.
+#[test]
+fn averaged_runs_tell_the_accuracy_of_the_last_weights_too() {
+    let data = data();
+    let plain = config(30, 0.3, PLAIN, "");
+    let mut averaged = plain.clone();
+    averaged.step.average_from = Some(11);
+    let before = {
+        let mut simulation = Simulation::new(&averaged, &data.train).unwrap();
+        simulation.step().unwrap();
+        simulation.evaluate(&data.test, 0.0).unwrap()
+    };
+    assert_eq!(before.test_accuracy_last, None);
+    let plain = finish(&plain, &data.train).evaluate(&data.test, 0.0).unwrap();
+    let simulation = finish(&averaged, &data.train);
+    let averaged = simulation.evaluate(&data.test, 0.0).unwrap();
+    assert_eq!((plain.test_accuracy_last, averaged.test_accuracy_last), (None, Some(plain.test_accuracy)));
+    let kept = simulation.model().evaluate(&simulation.state().answer(), &data.test).unwrap();
+    assert_eq!(averaged.test_accuracy, kept.accuracy());
+    assert_ne!(averaged.test_accuracy, plain.test_accuracy);
+}
+
 #[test]
 fn the_round_that_would_exceed_the_budget_is_not_run() {
     let data = data();

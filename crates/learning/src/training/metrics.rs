@@ -9,6 +9,9 @@ pub struct Metrics {
     pub round: u64,
     /// Share of the test examples that get the highest score for their label.
     pub test_accuracy: f64,
+    /// The same for the last weights, where `test_accuracy` is that of their mean: what the run would have come to without averaging.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_accuracy_last: Option<f64>,
     /// Mean loss of those who spoke in the last round, before its step. For people who look at a simulation: no client reports it.
     pub train_loss: f64,
     /// At least ε of the rounds so far.
@@ -53,6 +56,7 @@ mod tests {
         let metrics = Metrics {
             round: 3,
             test_accuracy: 0.5,
+            test_accuracy_last: None,
             train_loss: 2.0,
             epsilon: f64::INFINITY,
             epsilon_lower: 0.25,
@@ -63,5 +67,10 @@ mod tests {
         let text = serde_json::to_string(&metrics).unwrap();
         assert!(text.contains(r#""epsilon":"inf","epsilon_lower":0.25"#), "{text}");
         assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), metrics);
+        assert!(!text.contains("test_accuracy_last"), "{text}");
+        let averaged = Metrics { test_accuracy_last: Some(0.25), ..metrics };
+        let text = serde_json::to_string(&averaged).unwrap();
+        assert!(text.contains(r#""test_accuracy":0.5,"test_accuracy_last":0.25"#), "{text}");
+        assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), averaged);
     }
 }

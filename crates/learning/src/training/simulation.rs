@@ -138,14 +138,17 @@ impl<'a, P: Clients> Simulation<'a, P> {
 
     /// How good and how private the model is now.
     pub fn evaluate(&self, test: &Examples, seconds: f64) -> Result<Metrics> {
-        let evaluation = self.model.evaluate(&self.state.answer(), test)?;
+        let accuracy = |weights: &[f32]| Ok::<_, LearningError>(self.model.evaluate(weights, test)?.accuracy());
+        // Where nothing is averaged the answer is the last weights.
+        let test_accuracy_last = if self.state.averaged > 0 { Some(accuracy(&self.state.weights)?) } else { None };
         let (epsilon, epsilon_lower) = match self.protection {
             Some(_) => (self.ledger.epsilon()?, self.ledger.epsilon_lower()?),
             None => (f64::INFINITY, f64::INFINITY),
         };
         Ok(Metrics {
             round: self.state.round,
-            test_accuracy: evaluation.accuracy(),
+            test_accuracy: accuracy(&self.state.answer())?,
+            test_accuracy_last,
             train_loss: self.last.loss,
             epsilon,
             epsilon_lower,
