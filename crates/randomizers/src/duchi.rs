@@ -21,6 +21,7 @@ use crate::randomizer::{Aggregator, Randomizer};
 use crate::randomness::Randomness;
 use crate::running_sums;
 use crate::word_code::WordCode;
+use pulp::Arch;
 use shuffledp_accounting::numerics::gamma::stirling_error;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
@@ -191,9 +192,11 @@ impl Aggregator for DirectionSum {
         let norm = norms::l2_norm(&self.normals);
         if norm > 0.0 {
             let scale = if report.is_positive { 1.0 / norm } else { -1.0 / norm };
-            for (sum, &z) in self.sums.iter_mut().zip(&self.normals) {
-                *sum += (scale * f64::from(z) + TO_GRID) - TO_GRID;
-            }
+            Arch::new().dispatch(|| {
+                for (sum, &z) in self.sums.iter_mut().zip(&self.normals) {
+                    *sum += (scale * f64::from(z) + TO_GRID) - TO_GRID;
+                }
+            });
         } else {
             // All normals are 0, which one seed in 2^25 does at d = 1 and none in practice above 3: its sign was a fair coin, any direction is as good.
             self.sums[0] += if report.is_positive { 1.0 } else { -1.0 };
