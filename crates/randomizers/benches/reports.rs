@@ -67,13 +67,21 @@ fn duchi(c: &mut Criterion) {
     group.bench_function("simulated", |b| {
         b.iter(|| mechanism.randomize(black_box(&gradient), &mut simulation).unwrap())
     });
-    let report = mechanism.randomize(&gradient, &mut simulation).unwrap();
+    let mut report = mechanism.randomize(&gradient, &mut simulation).unwrap();
     let mut aggregator = mechanism.aggregator();
-    group.bench_function("aggregate", |b| b.iter(|| aggregator.add(black_box(&report))));
-    group.throughput(Throughput::Elements(u64::from(DIMENSION)));
-    group.bench_function("normals alone", |b| {
-        b.iter(|| direction::for_each_run(black_box(1), DIMENSION as usize, |run| _ = black_box(run)))
+    group.bench_function("aggregate", |b| {
+        b.iter(|| {
+            // Another seed each time: the last one's direction is remembered.
+            report.seed ^= 1;
+            aggregator.add(black_box(&report));
+        })
     });
+    group.bench_function("simulate and aggregate", |b| {
+        b.iter(|| aggregator.add(&mechanism.randomize(black_box(&gradient), &mut simulation).unwrap()))
+    });
+    group.throughput(Throughput::Elements(u64::from(DIMENSION)));
+    let mut normals = vec![0.0; DIMENSION as usize];
+    group.bench_function("normals alone", |b| b.iter(|| direction::fill(black_box(1), black_box(&mut normals))));
 }
 
 fn krr(c: &mut Criterion) {

@@ -17,6 +17,7 @@
 use pulp::Arch;
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
+use std::cell::RefCell;
 
 /// Version of the expansion. Another one is another wire format.
 pub const VERSION: u32 = 1;
@@ -44,32 +45,53 @@ const SINE: [f32; 4] = [0.555_360_4, -0.057_095_643, 0.001_760_696_6, -2.542_080
 /// cos(πs/4)/√2 in s², minimax to 3.3e-8.
 const COSINE: [f32; 4] = [0.707_106_77, -0.218_088_82, 0.011_207_419, -0.000_225_374_62];
 
-/// The normals of `seed`, in order, handed to `consume` in runs whose length is a multiple of [`BLOCK`] except for the last.
-#[inline]
-pub fn for_each_run(seed: u64, dimension: usize, mut consume: impl FnMut(&[f32])) {
+/// The first normals of `seed`, in order, as many as `normals` has room for.
+pub fn fill(seed: u64, normals: &mut [f32]) {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     key[8..].copy_from_slice(DOMAIN);
     let mut keystream = ChaCha8Rng::from_seed(key);
     let mut bytes = [0_u8; 4 * BLOCK * BATCH];
-    let mut normals = [0.0_f32; BLOCK * BATCH];
     let arch = Arch::new();
-    let mut left = dimension;
-    while left > 0 {
-        let blocks = left.div_ceil(BLOCK).min(BATCH);
-        keystream.fill_bytes(&mut bytes[..4 * BLOCK * blocks]);
-        let (words, _) = bytes[..4 * BLOCK * blocks].as_chunks::<{ 4 * BLOCK }>();
-        let (out, _) = normals.as_chunks_mut::<BLOCK>();
+    for run in normals.chunks_mut(BLOCK * BATCH) {
+        let bytes = &mut bytes[..4 * BLOCK * run.len().div_ceil(BLOCK)];
+        keystream.fill_bytes(bytes);
+        let (words, _) = bytes.as_chunks::<{ 4 * BLOCK }>();
+        let (whole, rest) = run.as_chunks_mut::<BLOCK>();
         // Wider registers, the same operations: Rust fuses no products of its own accord, so the bits are the same on every machine.
         arch.dispatch(|| {
-            for (words, out) in words.iter().zip(out) {
+            for (words, out) in words.iter().zip(whole.iter_mut()) {
                 normals_of(words, out);
             }
         });
-        let run = left.min(BLOCK * blocks);
-        consume(&normals[..run]);
-        left -= run;
+        // The last block may be wanted in part.
+        if let Some(words) = words.get(whole.len()) {
+            let mut block = [0.0; BLOCK];
+            normals_of(words, &mut block);
+            rest.copy_from_slice(&block[..rest.len()]);
+        }
     }
+}
+
+/// Calls `consume` with the first `dimension` normals of `seed`. A thread remembers the last ones: a simulation adds up each report right
+/// after it was made, and need not expand its seed a second time.
+pub fn with_normals<T>(seed: u64, dimension: usize, consume: impl FnOnce(&[f32]) -> T) -> T {
+    struct Expanded {
+        seed: Option<u64>,
+        normals: Vec<f32>,
+    }
+    thread_local! {
+        static LAST: RefCell<Expanded> = const { RefCell::new(Expanded { seed: None, normals: Vec::new() }) };
+    }
+    LAST.with_borrow_mut(|last| {
+        if last.seed != Some(seed) || last.normals.len() != dimension {
+            last.seed = None;
+            last.normals.resize(dimension, 0.0);
+            fill(seed, &mut last.normals);
+            last.seed = Some(seed);
+        }
+        consume(&last.normals)
+    })
 }
 
 /// One block: Box and Muller in lanes.

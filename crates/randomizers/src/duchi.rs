@@ -70,13 +70,7 @@ impl Duchi {
     pub fn sign_coin(&self, input: &[f32], seed: u64) -> Coin {
         // Clipping is what the coin does to a lean above 1.
         let lean = norms::l2_norm(input) / f64::from(self.bound);
-        let mut cosine = 0.0;
-        let mut rest = input;
-        direction::for_each_run(seed, input.len(), |normals| {
-            let (head, tail) = rest.split_at(normals.len());
-            cosine += norms::dot(normals, head);
-            rest = tail;
-        });
+        let cosine = direction::with_normals(seed, input.len(), |normals| norms::dot(normals, input));
         self.coin.leaning(if cosine > 0.0 {
             lean
         } else if cosine < 0.0 {
@@ -131,12 +125,7 @@ impl Randomizer for Duchi {
 
     fn aggregator(&self) -> DirectionSum {
         let dimension = self.dimension as usize;
-        DirectionSum {
-            sums: vec![0.0; dimension],
-            normals: vec![0.0; dimension],
-            count: 0,
-            magnitude: self.magnitude(),
-        }
+        DirectionSum { sums: vec![0.0; dimension], count: 0, magnitude: self.magnitude() }
     }
 }
 
@@ -171,8 +160,6 @@ impl BoundedReports for Duchi {
 #[derive(Debug, Clone)]
 pub struct DirectionSum {
     sums: Vec<f64>,
-    /// Room for the direction that is being added.
-    normals: Vec<f32>,
     count: u64,
     magnitude: f64,
 }
@@ -184,23 +171,21 @@ impl Aggregator for DirectionSum {
     type Report = SignedSeed;
 
     fn add(&mut self, report: &SignedSeed) {
-        let mut filled = 0;
-        direction::for_each_run(report.seed, self.normals.len(), |run| {
-            self.normals[filled..filled + run.len()].copy_from_slice(run);
-            filled += run.len();
+        let Self { sums, .. } = self;
+        direction::with_normals(report.seed, sums.len(), |normals| {
+            let norm = norms::l2_norm(normals);
+            if norm > 0.0 {
+                let scale = if report.is_positive { 1.0 / norm } else { -1.0 / norm };
+                Arch::new().dispatch(|| {
+                    for (sum, &z) in sums.iter_mut().zip(normals) {
+                        *sum += (scale * f64::from(z) + TO_GRID) - TO_GRID;
+                    }
+                });
+            } else {
+                // All normals are 0, which one seed in 2^25 does at d = 1 and none in practice above 3: its sign was a fair coin, any direction is as good.
+                sums[0] += if report.is_positive { 1.0 } else { -1.0 };
+            }
         });
-        let norm = norms::l2_norm(&self.normals);
-        if norm > 0.0 {
-            let scale = if report.is_positive { 1.0 / norm } else { -1.0 / norm };
-            Arch::new().dispatch(|| {
-                for (sum, &z) in self.sums.iter_mut().zip(&self.normals) {
-                    *sum += (scale * f64::from(z) + TO_GRID) - TO_GRID;
-                }
-            });
-        } else {
-            // All normals are 0, which one seed in 2^25 does at d = 1 and none in practice above 3: its sign was a fair coin, any direction is as good.
-            self.sums[0] += if report.is_positive { 1.0 } else { -1.0 };
-        }
         self.count += 1;
     }
 

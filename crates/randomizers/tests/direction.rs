@@ -8,9 +8,16 @@ use shuffledp_accounting::numerics::normal;
 use shuffledp_randomizers::{direction, norms};
 
 fn normals(seed: u64, dimension: usize) -> Vec<f32> {
-    let mut all = Vec::with_capacity(dimension);
-    direction::for_each_run(seed, dimension, |run| all.extend_from_slice(run));
+    let mut all = vec![0.0; dimension];
+    direction::fill(seed, &mut all);
     all
+}
+
+#[test]
+fn what_a_thread_remembers_is_what_was_asked_for() {
+    for (seed, dimension) in [(1, 70), (1, 70), (1, 5), (2, 5), (2, 600), (1, 600), (1, 0)] {
+        direction::with_normals(seed, dimension, |remembered| assert_eq!(remembered, normals(seed, dimension)));
+    }
 }
 
 fn fnv1a(words: &[f32]) -> u64 {
