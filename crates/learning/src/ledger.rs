@@ -2,7 +2,7 @@
 
 use crate::Result;
 use shuffledp_accounting::accountant::Accountant;
-use shuffledp_accounting::bound::Kind;
+use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::catalogue::{self, Options, Target};
 use shuffledp_accounting::scheme::{Question, Round};
 
@@ -47,7 +47,7 @@ impl Ledger {
 
     /// At least ε of the rounds so far.
     pub fn epsilon(&self) -> Result<f64> {
-        Ok(self.accountant.epsilon(self.delta)?)
+        epsilon_of(&self.accountant, self.delta)
     }
 
     /// At most the ε that any analysis could give for the rounds so far: of the round that says most for itself. 0 where nothing is known.
@@ -74,7 +74,7 @@ impl Ledger {
         if count > 0 {
             after.compose(round, count)?;
         }
-        Ok((count, after.epsilon(self.delta)?))
+        Ok((count, epsilon_of(&after, self.delta)?))
     }
 
     /// Writes `round` down, unless the budget forbids it: then nothing changes, and the answer is false.
@@ -114,7 +114,26 @@ impl Ledger {
     fn fits(&self, round: Round, count: u64) -> Result<bool> {
         let mut after = self.accountant.clone();
         after.compose(round, count)?;
-        let epsilon = after.epsilon(self.delta)?;
+        let epsilon = epsilon_of(&after, self.delta)?;
         Ok(self.budget.is_none_or(|budget| epsilon <= budget))
     }
+}
+
+/// At least ε of all that `accountant` was told.
+///
+/// Rounds with a δ0 are composed by way of ideal ones, which is worth little where few clients hide each other. As long as they are all alike, the
+/// methods for one question are asked as well (Rényi DP without any gain from shuffling among them), and the smallest rigorous answer counts.
+fn epsilon_of(accountant: &Accountant, delta: f64) -> Result<f64> {
+    let composed = accountant.epsilon(delta)?;
+    let alike = match (accountant.ledger(), accountant.releases()) {
+        ([entry], []) if entry.round.randomizer.pure_epsilon().is_none() => entry,
+        _ => return Ok(composed),
+    };
+    let question = Question::new(alike.round, alike.count)?;
+    let methods = catalogue::methods().filter(|method| {
+        let about = method.about();
+        about.kind == Kind::Upper && about.standing == Standing::Rigorous
+    });
+    let survey = catalogue::survey_of(methods, &question, Target::EpsilonAt { delta }, &Options::default())?;
+    Ok(survey.best_upper(Standing::Rigorous).map_or(composed, |bound| bound.value.min(composed)))
 }

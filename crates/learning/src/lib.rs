@@ -2,10 +2,11 @@
 //!
 //! A client has one example. Its gradient is made, looked at and forgotten: [`Model::fold_gradients`](models::Model::fold_gradients)
 //! hands every client's gradient to a closure and never holds two of them per thread, so that memory does not grow with the number of
-//! clients in a round. Follow one gradient: [`participation`] (who speaks) → [`models`] → [`round::client_report`] → the shuffle →
+//! clients in a round. Follow one gradient: [`participation`] (who speaks) → [`models`] → [`round::client_report`] → [`collect`] (the shuffle) →
 //! [`round::server_step`] → [`round::charge`]; [`training`] does so round after round. Everything random comes from named streams, and sums are taken in a fixed order, so that the same seed gives
 //! the same result, whatever the number of threads.
 
+pub mod collect;
 pub mod data;
 mod error;
 pub mod ledger;

@@ -1,5 +1,5 @@
 //! One round, as three functions: what a client does, what the server does, and what it costs. Simulations and services call these and
-//! nothing else, so what is simulated is what is deployed.
+//! nothing else, so what is simulated is what is deployed; the one shortcut is equal in law, see [`client_report`].
 
 use crate::Result;
 use crate::ledger::Ledger;
@@ -9,6 +9,9 @@ use shuffledp_randomizers::Randomness;
 use shuffledp_randomizers::erased::VectorRandomizer;
 
 /// A client's report: its gradient, clipped and randomized, as a frame of the mechanism's length.
+///
+/// Simulations go through it by way of a [`Collector`](crate::collect::Collector). One of these, [`SummedGaussian`](crate::collect::SummedGaussian), draws
+/// the noise of all clients at once: not the same reports, but a sum with the law of theirs, as is proven there.
 pub fn client_report(
     mechanism: &dyn VectorRandomizer,
     gradient: &[f32],

@@ -3,6 +3,9 @@
 #![allow(clippy::float_cmp, reason = "the same run gives the same bits")]
 
 use shuffledp_accounting::accountant::Accountant;
+use shuffledp_accounting::bound::Standing;
+use shuffledp_accounting::catalogue::{self, Options, Target};
+use shuffledp_accounting::scheme::Question;
 use shuffledp_learning::data::{Clients, Dataset, digits};
 use shuffledp_learning::models::load_weights;
 use shuffledp_learning::reference::mean_gradient;
@@ -47,10 +50,12 @@ fn private_runs_learn_and_are_charged() {
         // Ten classes: guessing is right one time in ten, give or take 1.3 % on 500 examples.
         assert!(metrics.test_accuracy > 0.2, "{algorithm}: {metrics:?}");
         assert!(0.0 <= metrics.epsilon_lower && metrics.epsilon_lower <= metrics.epsilon, "{algorithm}: {metrics:?}");
-        // The ledger is the whole truth: who composes the same rounds gets the same ε.
-        let mut accountant = Accountant::new();
-        accountant.compose(simulation.ledger().accountant().ledger()[0].round, rounds).unwrap();
-        assert_eq!(accountant.epsilon(1e-5).unwrap(), metrics.epsilon);
+        // The ledger is the whole truth: who asks about the same rounds gets the same ε.
+        let round = simulation.ledger().accountant().ledger()[0].round;
+        let question = Question::new(round, rounds).unwrap();
+        let survey = catalogue::survey(&question, Target::EpsilonAt { delta: 1e-5 }, &Options::default()).unwrap();
+        let asked = survey.best_upper(Standing::Rigorous).unwrap().value;
+        assert!((metrics.epsilon / asked - 1.0).abs() < 1e-3, "{algorithm}: {} {asked}", metrics.epsilon);
         assert!(heard.contains(&metrics.participants), "{metrics:?}");
         assert_eq!(simulation.warning(), None);
     }
@@ -163,6 +168,10 @@ fn bad_configurations_are_refused_before_any_work() {
     assert!(refused(CLDP, "", -1.0).contains("rate must be"));
     assert!(refused(PLAIN, "target_epsilon = 1.0", 1.0).contains("target_epsilon"));
     assert!(refused(CLDP, "target_epsilon = -1.0", 1.0).contains("epsilon"));
+    // Noise so small that its square is 0: ε is unbounded, and no round is run.
+    let unbounded = refused(&GAUSSIAN.replace("sigma = 2", "sigma = 1e-170"), "", 1.0);
+    assert!(unbounded.contains("randomizer must be such that 10 rounds have a finite ε"), "{unbounded}");
+    assert!(unbounded.contains("a larger sigma"), "{unbounded}");
     let text = "name = 'x'\nrounds = 'many'";
     let error = TrainingConfig::parse(text, Path::new("bad.toml")).unwrap_err().to_string();
     assert!(error.starts_with("bad.toml: ") && error.contains("rounds"), "{error}");

@@ -1,8 +1,10 @@
 //! The papers' algorithms: who speaks, and what is done to a gradient before it is sent.
 
+use crate::collect::{Frames, Plain, SummedGaussian};
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
-use shuffledp_accounting::scheme::{RandomizerSpec, Round, Scheme};
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
+use shuffledp_randomizers::dispatch::Shape;
 
 /// Which algorithm, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -37,13 +39,14 @@ pub enum Algorithm {
     },
 }
 
-/// What makes gradients private.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Protection {
-    /// What is accounted for.
-    pub(crate) round: Round,
-    /// The norm to which gradients are clipped.
-    pub(crate) clip: f32,
+/// How gradients become reports.
+pub(crate) enum Reporting {
+    /// As frames, as they are deployed.
+    Frames(Frames),
+    /// Gaussian noise drawn once for all.
+    Summed(SummedGaussian),
+    /// As they are.
+    Plain(Plain),
 }
 
 impl Algorithm {
@@ -55,16 +58,32 @@ impl Algorithm {
         })
     }
 
-    /// What makes gradients private, if anything does.
-    pub(crate) fn protection(&self, clients: u64) -> Result<Option<Protection>> {
+    /// What each does to its gradient and the norm to which it is clipped, if gradients are private.
+    fn protection(&self) -> Option<(RandomizerSpec, f32)> {
+        match *self {
+            Self::CldpSgd { randomizer, clip, .. } | Self::CheckIn { randomizer, clip, .. } => Some((randomizer, clip)),
+            Self::NoPrivacy { .. } => None,
+        }
+    }
+
+    /// What a round is accounted as, if gradients are private.
+    pub(crate) fn round(&self, clients: u64) -> Result<Option<Round>> {
         let scheme = self.scheme(clients)?;
-        let (randomizer, clip) = match *self {
-            Self::CldpSgd { randomizer, clip, .. } | Self::CheckIn { randomizer, clip, .. } => (randomizer, clip),
-            Self::NoPrivacy { .. } => return Ok(None),
-        };
+        Ok(self.protection().map(|(randomizer, _)| Round { scheme, randomizer }))
+    }
+
+    /// How gradients of a model with so many `weights` become reports.
+    pub(crate) fn reporting(&self, weights: usize) -> Result<Reporting> {
+        let dimension = u32::try_from(weights)
+            .map_err(|_| LearningError::out_of_range("the model's number of weights", "below 2^32", weights))?;
+        let Some((randomizer, clip)) = self.protection() else { return Ok(Reporting::Plain(Plain { dimension })) };
         if !(clip > 0.0 && clip.is_finite()) {
             return Err(LearningError::out_of_range("clip", "a finite number above 0", clip));
         }
-        Ok(Some(Protection { round: Round { scheme, randomizer }, clip }))
+        let shape = Shape { dimension, clip };
+        Ok(match randomizer.mechanism() {
+            Mechanism::Gaussian { sigma } => Reporting::Summed(SummedGaussian::new(sigma, shape)?),
+            _ => Reporting::Frames(Frames::new(randomizer, shape)?),
+        })
     }
 }

@@ -1,18 +1,17 @@
 //! A run in memory: who speaks → gradient → clip → randomize → shuffle → aggregate → step → account.
 
-use super::algorithm::Protection;
+use super::algorithm::Reporting;
 use super::{Metrics, TrainingConfig};
+use crate::collect::Collector;
 use crate::data::{Clients, Examples};
 use crate::ledger::Ledger;
 use crate::models::{Model, initial_weights};
 use crate::participation::{CLIENT, CheckInMonitor, SUMMED_NOISE, participants};
-use crate::round::{charge, client_report, server_step};
+use crate::round::{charge, server_step};
 use crate::step::ServerState;
 use crate::{LearningError, Result};
-use shuffledp_accounting::scheme::{Mechanism, Scheme};
-use shuffledp_randomizers::dispatch::Shape;
-use shuffledp_randomizers::erased::{FrameAggregator, VectorRandomizer, vector_randomizer};
-use shuffledp_randomizers::{Gaussian, Randomizer, RandomizerError, SimulationRng, clip};
+use shuffledp_accounting::scheme::{Round, Scheme};
+use shuffledp_randomizers::SimulationRng;
 
 /// All clients, the shuffler and the server of a run.
 pub struct Simulation<'a, P> {
@@ -20,23 +19,13 @@ pub struct Simulation<'a, P> {
     model: Model,
     population: &'a P,
     scheme: Scheme,
-    protection: Option<Protection>,
-    report: Report,
+    /// What is accounted for, if anything is private.
+    protection: Option<Round>,
+    reporting: Reporting,
     state: ServerState,
     ledger: Ledger,
     monitor: CheckInMonitor,
     last: LastRound,
-}
-
-/// What a client's gradient becomes.
-enum Report {
-    /// A frame.
-    Frame(Box<dyn VectorRandomizer>),
-    /// Clipped and added up; the sum of everybody's Gaussian noise, of variance k·σ²C² as that of k independent ones, is drawn once. The same law as of
-    /// k frames, without k vectors of noise.
-    Summed { sigma: f64, clip: f32 },
-    /// As it is.
-    Plain,
 }
 
 /// What is remembered of a round for the metrics.
@@ -46,17 +35,13 @@ struct LastRound {
     loss: f64,
 }
 
-/// What the threads gather of a round.
-struct Gathered {
+/// What a thread gathers of a round.
+struct Gathered<C: Collector> {
     loss: f64,
-    frame: Vec<u8>,
-    batch: Batch,
-    error: Option<RandomizerError>,
-}
-
-enum Batch {
-    Frames(Box<dyn FrameAggregator>),
-    Sum(Vec<f64>),
+    report: C::Report,
+    batch: C::Batch,
+    /// The first merge that failed.
+    failed: Option<LearningError>,
 }
 
 impl<'a, P: Clients> Simulation<'a, P> {
@@ -67,19 +52,18 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let state = ServerState::new(initial_weights(&architecture, config.seed));
         let model = Model::new(architecture);
         let scheme = config.algorithm.scheme(population.count())?;
-        let protection = config.algorithm.protection(population.count())?;
-        let report = Report::new(protection.as_ref(), model.parameters())?;
+        let protection = config.algorithm.round(population.count())?;
+        let reporting = config.algorithm.reporting(model.parameters())?;
         if protection.is_none() && config.target_epsilon.is_some() {
             let requirement = "left out where nothing is private";
             return Err(LearningError::out_of_range("target_epsilon", requirement, "given"));
         }
         let ledger = Ledger::new(config.delta, config.target_epsilon)?;
-        // A round whose privacy cannot be accounted for is refused before the first one.
-        if let Some(protection) = &protection {
-            charge(&mut ledger.clone(), protection.round)?;
+        if let Some(round) = protection {
+            require_accountable(&ledger, round, config)?;
         }
         let (monitor, last) = (CheckInMonitor::default(), LastRound::default());
-        Ok(Self { config, model, population, scheme, protection, report, state, ledger, monitor, last })
+        Ok(Self { config, model, population, scheme, protection, reporting, state, ledger, monitor, last })
     }
 
     /// What was asked for.
@@ -90,8 +74,8 @@ impl<'a, P: Clients> Simulation<'a, P> {
     /// How many rounds will be run, and at least ε after them; `None` without privacy.
     pub fn plan(&self) -> Result<(u64, Option<f64>)> {
         let rounds = self.config.rounds;
-        let Some(protection) = &self.protection else { return Ok((rounds, None)) };
-        let (rounds, epsilon) = self.ledger.forecast(protection.round, rounds - self.state.round)?;
+        let Some(round) = self.protection else { return Ok((rounds, None)) };
+        let (rounds, epsilon) = self.ledger.forecast(round, rounds - self.state.round)?;
         Ok((self.state.round + rounds, Some(epsilon)))
     }
 
@@ -120,18 +104,21 @@ impl<'a, P: Clients> Simulation<'a, P> {
         if self.state.round >= self.config.rounds {
             return Ok(false);
         }
-        if let Some(protection) = &self.protection
-            && !charge(&mut self.ledger, protection.round)?
+        if let Some(round) = self.protection
+            && !charge(&mut self.ledger, round)?
         {
             return Ok(false);
         }
         let round = self.state.round + 1;
         let speakers = participants(&self.scheme, self.config.seed, round);
-        let gathered = self.gather(&speakers, round)?;
+        let (loss, estimate) = match &self.reporting {
+            Reporting::Frames(frames) => self.hear(frames, &speakers, round)?,
+            Reporting::Summed(summed) => self.hear(summed, &speakers, round)?,
+            Reporting::Plain(plain) => self.hear(plain, &speakers, round)?,
+        };
         let heard = speakers.len() as u64;
         self.monitor.add(heard, self.scheme.clients());
-        self.last = LastRound { participants: heard, loss: gathered.loss / heard.max(1) as f64 };
-        let estimate = self.estimate(gathered, heard, round)?;
+        self.last = LastRound { participants: heard, loss: loss / heard.max(1) as f64 };
         server_step(estimate.as_deref(), &self.config.step, &mut self.state)?;
         Ok(true)
     }
@@ -158,95 +145,47 @@ impl<'a, P: Clients> Simulation<'a, P> {
         })
     }
 
-    /// Gradient, clip, randomize, and add up what the shuffler would hand over.
-    fn gather(&self, speakers: &[u64], round: u64) -> Result<Gathered> {
+    /// Gradient, clip, randomize, and add up what the shuffler would hand over: the speakers' summed loss, and the estimated mean of their
+    /// gradients if anybody spoke.
+    fn hear<C: Collector>(&self, collector: &C, speakers: &[u64], round: u64) -> Result<(f64, Option<Vec<f64>>)> {
+        let seed = self.config.seed;
         let gathered = self.model.fold_gradients(
             &self.state.weights,
             self.population,
             speakers,
-            || self.report.nothing(self.model.parameters()),
-            |gathered, client| {
+            || Gathered { loss: 0.0, report: collector.blank(), batch: collector.empty(), failed: None },
+            |gathered: &mut Gathered<C>, client| {
                 gathered.loss += f64::from(client.loss);
-                let mut rng = SimulationRng::named([self.config.seed, CLIENT, round, client.client]);
-                self.report.add(gathered, client.gradient, &mut rng)
+                let mut rng = SimulationRng::named([seed, CLIENT, round, client.client]);
+                collector.report(client.gradient, &mut rng, &mut gathered.report)?;
+                collector.add(&gathered.report, &mut gathered.batch)
             },
-            Gathered::merge,
+            |all, more| {
+                all.loss += more.loss;
+                let merged = more.failed.map_or(Ok(()), Err).and_then(|()| collector.merge(&mut all.batch, more.batch));
+                all.failed = all.failed.take().or(merged.err());
+            },
         )?;
-        match gathered.error {
-            Some(error) => Err(error.into()),
-            None => Ok(gathered),
+        if let Some(error) = gathered.failed {
+            return Err(error);
         }
-    }
-
-    /// The estimated mean gradient, if anybody was heard.
-    fn estimate(&self, gathered: Gathered, heard: u64, round: u64) -> Result<Option<Vec<f64>>> {
-        if heard == 0 {
-            return Ok(None);
-        }
-        let mut sum = match gathered.batch {
-            Batch::Frames(frames) => return Ok(Some(frames.mean()?)),
-            Batch::Sum(sum) => sum,
-        };
-        if let Report::Summed { sigma, clip } = self.report {
-            let together = Gaussian::new(sigma * (heard as f64).sqrt(), sum.len() as u32, clip)?;
-            let mut rng = SimulationRng::named([self.config.seed, SUMMED_NOISE, round, 0]);
-            let noise = together.randomize(&vec![0.0; sum.len()], &mut rng)?;
-            sum.iter_mut().zip(noise).for_each(|(sum, noise)| *sum += f64::from(noise));
-        }
-        sum.iter_mut().for_each(|sum| *sum /= heard as f64);
-        Ok(Some(sum))
+        let mut together = SimulationRng::named([seed, SUMMED_NOISE, round, 0]);
+        Ok((gathered.loss, collector.mean(gathered.batch, &mut together)?))
     }
 }
 
-impl Report {
-    fn new(protection: Option<&Protection>, parameters: usize) -> Result<Self> {
-        let Some(Protection { round, clip }) = protection else { return Ok(Self::Plain) };
-        if let Mechanism::Gaussian { sigma } = round.randomizer.mechanism() {
-            return Ok(Self::Summed { sigma, clip: *clip });
-        }
-        let dimension = u32::try_from(parameters)
-            .map_err(|_| LearningError::out_of_range("the model's number of weights", "below 2^32", parameters))?;
-        Ok(Self::Frame(vector_randomizer(round.randomizer, Shape { dimension, clip: *clip })?))
+/// A run whose ε is unbounded is refused before its first round. (One that stops at a budget never gets there.)
+fn require_accountable(ledger: &Ledger, round: Round, config: &TrainingConfig) -> Result<()> {
+    // What cannot be charged at all is an error here.
+    charge(&mut ledger.clone(), round)?;
+    let (rounds, epsilon) = ledger.forecast(round, config.rounds)?;
+    if epsilon.is_finite() {
+        return Ok(());
     }
-
-    fn nothing(&self, parameters: usize) -> Gathered {
-        let (frame, batch) = match self {
-            Self::Frame(mechanism) => (vec![0; mechanism.frame_len()], Batch::Frames(mechanism.aggregator())),
-            _ => (Vec::new(), Batch::Sum(vec![0.0; parameters])),
-        };
-        Gathered { loss: 0.0, frame, batch, error: None }
-    }
-
-    fn add(&self, gathered: &mut Gathered, gradient: &[f32], rng: &mut SimulationRng) -> Result<()> {
-        match (self, &mut gathered.batch) {
-            (Self::Frame(mechanism), Batch::Frames(frames)) => {
-                client_report(&**mechanism, gradient, rng, &mut gathered.frame)?;
-                frames.add_frame(&gathered.frame)?;
-            }
-            (Self::Summed { clip, .. }, Batch::Sum(sum)) => add(sum, gradient, clip::l2_factor(gradient, *clip)),
-            (_, Batch::Sum(sum)) => add(sum, gradient, 1.0),
-            (_, Batch::Frames(_)) => return Err(LearningError::Data("frames where there should be sums".to_owned())),
-        }
-        Ok(())
-    }
-}
-
-impl Gathered {
-    fn merge(&mut self, more: Self) {
-        self.loss += more.loss;
-        match (&mut self.batch, more.batch) {
-            (Batch::Frames(all), Batch::Frames(more)) => {
-                if let Err(error) = all.merge(more) {
-                    self.error.get_or_insert(error);
-                }
-            }
-            (Batch::Sum(all), Batch::Sum(more)) => all.iter_mut().zip(more).for_each(|(all, more)| *all += more),
-            // One run has reports of one kind.
-            _ => {}
-        }
-    }
-}
-
-fn add(sum: &mut [f64], gradient: &[f32], factor: f64) {
-    sum.iter_mut().zip(gradient).for_each(|(sum, &gradient)| *sum += factor * f64::from(gradient));
+    let (delta, randomizer) = (config.delta, round.randomizer);
+    let requirement = format!(
+        "such that {rounds} rounds have a finite ε at delta = {delta:e}: more noise (a larger sigma, a smaller local_epsilon), fewer rounds, a larger delta, or a \
+         target_epsilon to stop at"
+    );
+    Err(LearningError::out_of_range("randomizer", requirement, format!("{:?}", randomizer.mechanism())))
 }

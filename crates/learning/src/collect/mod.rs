@@ -1,0 +1,44 @@
+//! From gradients to an estimate of their mean: the clients' reports, collected as the shuffler would hand them over.
+//!
+//! Every algorithm is simulated through one of these. A [`Collector`]'s reports and batches have types of their own, so what belongs to one
+//! cannot be added to another.
+
+mod frames;
+mod plain;
+mod summed;
+mod vector_sum;
+
+pub use frames::Frames;
+pub use plain::Plain;
+pub use summed::SummedGaussian;
+pub use vector_sum::VectorSum;
+
+use crate::Result;
+use shuffledp_randomizers::Randomness;
+
+/// What clients send, and what the server makes of it.
+pub trait Collector: Sync {
+    /// What one client sends.
+    type Report: Send;
+    /// What is known of the reports so far.
+    type Batch: Send;
+
+    /// Room for a report, to be used again and again.
+    fn blank(&self) -> Self::Report;
+
+    /// No reports yet.
+    fn empty(&self) -> Self::Batch;
+
+    /// A client: makes `report` of its gradient.
+    fn report(&self, gradient: &[f32], rng: &mut dyn Randomness, report: &mut Self::Report) -> Result<()>;
+
+    /// Adds a report.
+    fn add(&self, report: &Self::Report, batch: &mut Self::Batch) -> Result<()>;
+
+    /// Adds the reports of `more`.
+    fn merge(&self, batch: &mut Self::Batch, more: Self::Batch) -> Result<()>;
+
+    /// The server: an unbiased estimate of the mean of the clipped gradients, `None` of no reports. `rng` is for what the clients left to be drawn
+    /// together, if anything.
+    fn mean(&self, batch: Self::Batch, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>>;
+}

@@ -1,0 +1,73 @@
+//! Gaussian noise, drawn once for all clients of a simulated round.
+//!
+//! What a deployed client sends is x_i + z_i, with x_i its gradient clipped to length C and z_i ~ N(0, σ²C²I) of its own
+//! ([`client_report`](crate::round::client_report) with the same mechanism). All that the server makes of the k reports of a round is their mean, a function of
+//!
+//! > Σ (x_i + z_i) = Σ x_i + Z with Z = Σ z_i,
+//!
+//! and Z, a sum of k independent N(0, σ²C²I) that do not depend on the x_i, is N(0, kσ²C²I). So Σ x_i plus one draw of Z has the law of the sum of reports, jointly
+//! over all rounds, and every model, metric and decision that follows has the law that it would have with k vectors of noise. (To within the rounding of
+//! floating point: frames carry f32.) It is a statement about what is *made of* the reports, which is all there is in a simulation; what is accounted for is the multiset of
+//! reports that a deployment's server would see.
+
+use super::{Collector, VectorSum};
+use crate::Result;
+use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::{Gaussian, Randomizer, Randomness, clip};
+
+/// Clients clip as the mechanism does; the noise of all is drawn when their mean is taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SummedGaussian {
+    sigma: f64,
+    shape: Shape,
+}
+
+impl SummedGaussian {
+    /// Of [`Gaussian`]'s parameters: σ over the clipping norm, and the vectors' dimension and norm.
+    pub fn new(sigma: f64, shape: Shape) -> Result<Self> {
+        // The mechanism of one client checks what it is given.
+        Gaussian::new(sigma, shape.dimension, shape.clip)?;
+        Ok(Self { sigma, shape })
+    }
+}
+
+impl Collector for SummedGaussian {
+    type Report = Vec<f64>;
+    type Batch = VectorSum;
+
+    fn blank(&self) -> Vec<f64> {
+        vec![0.0; self.shape.dimension as usize]
+    }
+
+    fn empty(&self) -> VectorSum {
+        VectorSum::new(self.shape.dimension)
+    }
+
+    /// The report without its noise. No generator is used: what a client would draw is part of Z.
+    fn report(&self, gradient: &[f32], _: &mut dyn Randomness, report: &mut Vec<f64>) -> Result<()> {
+        clip::require_vector(gradient, report.len())?;
+        let factor = clip::l2_factor(gradient, self.shape.clip);
+        report.iter_mut().zip(gradient).for_each(|(report, gradient)| *report = factor * f64::from(*gradient));
+        Ok(())
+    }
+
+    fn add(&self, report: &Vec<f64>, batch: &mut VectorSum) -> Result<()> {
+        batch.add(report);
+        Ok(())
+    }
+
+    fn merge(&self, batch: &mut VectorSum, more: VectorSum) -> Result<()> {
+        batch.merge(more);
+        Ok(())
+    }
+
+    fn mean(&self, batch: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
+        if batch.count() == 0 {
+            return Ok(None);
+        }
+        let Shape { dimension, clip } = self.shape;
+        let together = Gaussian::new(self.sigma * (batch.count() as f64).sqrt(), dimension, clip)?;
+        let noise = together.randomize(&vec![0.0; dimension as usize], rng)?;
+        Ok(Some(batch.mean_with(&noise)))
+    }
+}
