@@ -1,0 +1,87 @@
+//! What can go wrong on a link, before and while it is used.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why a service cannot listen or a request cannot be made.
+///
+/// No variant carries a key, a body or the address of whoever asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// Serving without TLS on an address that other machines reach.
+    #[error(
+        "{address} is not loopback and `certificate` and `key` are not set: set both, listen on 127.0.0.1, or set \
+         `allow_plain_http = true` if something in front of this service ends TLS"
+    )]
+    PlainListen {
+        /// The address that was asked for.
+        address: SocketAddr,
+    },
+    /// Asking without TLS across machines.
+    #[error(
+        "{url} is neither https:// nor on this machine: use https://, or set `allow_plain_http = true` to let the network see \
+         who takes part"
+    )]
+    PlainUrl {
+        /// The URL that was asked for.
+        url: String,
+    },
+    /// Not an absolute HTTP address.
+    #[error("`{url}` is no address of the form https://host[:port]")]
+    BadUrl {
+        /// What stood in its place.
+        url: String,
+    },
+    /// A limit that would refuse everything.
+    #[error("`{parameter}` must be at least 1")]
+    ZeroLimit {
+        /// Its name in the configuration.
+        parameter: &'static str,
+    },
+    /// A file of certificates or a key that cannot be used.
+    #[error("cannot use {} as {role}: {reason}", path.display())]
+    BadPem {
+        /// Which file.
+        path: PathBuf,
+        /// What it was to be.
+        role: &'static str,
+        /// What is wrong, never what is inside.
+        reason: String,
+    },
+    /// TLS refused its configuration.
+    #[error("TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Bind {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Serving ended with an error of the system.
+    #[error("serving ended: {0}")]
+    Serve(std::io::Error),
+    /// A request that got no answer.
+    #[error("no answer: {}", innermost(.0))]
+    Request(#[from] reqwest::Error),
+    /// An answer longer than it may be.
+    #[error("the answer is longer than {limit} bytes")]
+    TooLong {
+        /// The most that was allowed.
+        limit: usize,
+    },
+}
+
+/// The error with its causes: reqwest alone says "error sending request", which helps nobody.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,26 @@
+//! HTTP over TLS as the services speak it: serving with limits, asking with given roots, stopping without loss.
+//!
+//! This room knows nothing of reports. Shuffler, server and client share it so that one rule holds on every link: TLS, unless
+//! both ends are on this machine or the operator said `allow_plain_http = true` and was warned. Plain HTTP shows an onlooker
+//! who takes part, which the privacy figures assume hidden.
+//!
+//! - [`serve`]: an axum router behind [`ListenConfig`], with limits and a graceful end
+//! - [`HttpClient`]: requests to `https://`, or to `http://` under the rule above
+//! - [`Shutdown`]: one signal that all tasks of a service can wait for
+//! - [`with_timeout`], [`bytes_at_most`]: no request and no answer may take for ever or be endless
+
+mod client;
+mod connections;
+mod error;
+mod listen;
+mod plain;
+mod serve;
+mod shutdown;
+mod tls;
+
+pub use client::{ClientConfig, HttpClient, bytes_at_most, join};
+pub use error::TransportError;
+pub use listen::{ListenConfig, TlsFiles};
+pub use reqwest;
+pub use serve::{Serving, serve, with_timeout};
+pub use shutdown::{Shutdown, ShutdownTrigger};
