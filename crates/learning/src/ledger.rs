@@ -65,7 +65,7 @@ impl Ledger {
     }
 
     /// How many of `count` more rounds the budget allows, and at least ε after them.
-    pub(crate) fn forecast(&self, round: Round, count: u64) -> Result<(u64, f64)> {
+    pub fn forecast(&self, round: Round, count: u64) -> Result<(u64, f64)> {
         let count = match self.budget {
             Some(_) if count > 0 && !self.fits(round, count)? => self.affordable(round)?.min(count),
             _ => count,
