@@ -63,12 +63,15 @@ impl<R: Role> SecretKeys<R> {
         Self::new(vec![(KeyId(0), HpkeSecretKey::generate()?)])
     }
 
-    /// A new key in front, with the id after the newest one's; the oldest go, so that `keep` remain (at least the new one, at most 16).
+    /// A new key in front, with the first free id after the newest one's; the oldest go, so that `keep` remain (at least the new one, at most 16).
     pub fn rotate(&mut self, keep: usize) -> Result<KeyId> {
-        let next = self.keys.first().map_or(0, |(id, _)| id.0.wrapping_add(1));
-        self.keys.insert(0, (KeyId(next), HpkeSecretKey::generate()?));
+        let mut next = KeyId(self.keys.first().map_or(0, |(id, _)| id.0.wrapping_add(1)));
+        while self.get(next).is_some() {
+            next = KeyId(next.0.wrapping_add(1));
+        }
+        self.keys.insert(0, (next, HpkeSecretKey::generate()?));
         self.keys.truncate(keep.clamp(1, MAX_KEYS));
-        Ok(KeyId(next))
+        Ok(next)
     }
 
     /// The key of this id.
