@@ -2,13 +2,14 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check bench bench-accounting bench-training docs demo
+.PHONY: help test lint both-sides calibrate-check fuzz-wire bench bench-accounting bench-training docs demo
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
 	@echo "make lint    format check, clippy, cargo deny"
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
+	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
 	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
@@ -30,6 +31,10 @@ both-sides:
 
 calibrate-check:
 	CALIBRATE_TARGETS=1000 $(CARGO) test --release -p shuffledp-accounting --test calibrate random_targets -- --nocapture
+
+# Frames, reports, seed.
+fuzz-wire:
+	$(CARGO) run --release -p shuffledp-wire --example mutate -- 10000000 100000 $(or $(SEED),1)
 
 bench:
 	$(CARGO) bench --workspace --bench '*'
