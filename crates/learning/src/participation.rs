@@ -1,5 +1,6 @@
 //! Who speaks in a simulated round, and whether as many come as were accounted for.
 
+use serde::{Deserialize, Serialize};
 use shuffledp_accounting::scheme::{Participation, Scheme};
 use shuffledp_randomizers::clopper_pearson;
 use shuffledp_randomizers::coin::Coin;
@@ -36,7 +37,7 @@ pub fn participants(scheme: &Scheme, seed: u64, round: u64) -> Vec<u64> {
 }
 
 /// Compares how many clients came with the rate that privacy was accounted for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CheckInMonitor {
     /// Reports so far.
     pub heard: u64,

@@ -6,7 +6,7 @@ use crate::output::{self, Progress};
 use serde::Serialize;
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::Clients;
-use shuffledp_learning::training::{Metrics, Population, RunFolder, Simulation, TrainingConfig, presets};
+use shuffledp_learning::training::{self, Metrics, Population, Run, RunFolder, Simulation, TrainingConfig, presets};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -22,27 +22,27 @@ pub(crate) struct TrainArgs {
     what: WhatArgs,
 
     /// Another seed than the configuration's
-    #[arg(long, value_name = "S", value_parser = count)]
+    #[arg(long, value_name = "S", value_parser = count, conflicts_with = "resume")]
     seed: Option<u64>,
 
     /// Other rounds than the configuration's
-    #[arg(long, value_name = "T", value_parser = count)]
+    #[arg(long, value_name = "T", value_parser = count, conflicts_with = "resume")]
     rounds: Option<u64>,
 
     /// Stop before the round that would exceed this ε
-    #[arg(long, value_name = "E", value_parser = real)]
+    #[arg(long, value_name = "E", value_parser = real, conflicts_with = "resume")]
     target_epsilon: Option<f64>,
 
     /// The data directory, for data that is not generated
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     data: Option<PathBuf>,
 
-    /// New folder for metrics, ledger, weights and the record of the run
-    #[arg(short, long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    /// New folder for metrics, checkpoints, ledger, weights and the record of the run
+    #[arg(short, long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "resume")]
     output: Option<PathBuf>,
 
     /// Print the privacy of the whole run and how long it would take, and do not train
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with_all = ["output", "resume"])]
     dry_run: bool,
 
     /// Print JSON: a line for each evaluation
@@ -60,6 +60,10 @@ struct WhatArgs {
     /// A configuration file
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     config: Option<PathBuf>,
+
+    /// The folder of a run that was stopped: it goes on from its last checkpoint and ends as if it had never stopped
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    resume: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
@@ -75,38 +79,43 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     config.check().map_err(refused)?;
     let dataset = config.data.load(args.data.as_deref()).map_err(refused)?;
     let population = Population::new(&dataset.train, config.clients, config.seed).map_err(refused)?;
-    let mut simulation = Simulation::new(&config, &population).map_err(refused)?;
+    let simulation = Simulation::new(&config, &population).map_err(refused)?;
     if args.dry_run {
         return dry_run(simulation, &config, args.json);
     }
-    let mut folder = match &args.output {
-        Some(path) => Some(RunFolder::create(path, &config).map_err(refused)?),
-        None => None,
-    };
-    let started = Instant::now();
-    let progress = Progress::new(config.rounds as usize, "training");
-    if !args.json {
-        output::print(&heading(&simulation, &config, &dataset.name, population.count()))?;
-    }
-    let mut last = None;
-    while simulation.step().map_err(refused)? {
-        progress.step();
-        if simulation.state().round % config.evaluate_every == 0 {
-            last = Some(evaluate(&simulation, &dataset.test, started, folder.as_mut(), args.json)?);
+    let mut run = match (&args.what.resume, &args.output) {
+        (Some(path), _) => Run::resume(simulation, &dataset.test, RunFolder::open(path).map_err(refused)?),
+        (None, Some(path)) => {
+            let folder = RunFolder::create(path, &config).map_err(refused)?;
+            Run::start(simulation, &dataset.test, Some(folder))
         }
+        (None, None) => Run::start(simulation, &dataset.test, None),
     }
-    let result = match last {
-        Some(metrics) if metrics.round == simulation.state().round => metrics,
-        _ => evaluate(&simulation, &dataset.test, started, folder.as_mut(), args.json)?,
+    .map_err(refused)?;
+    let progress = Progress::new((config.rounds - run.simulation().state().round) as usize, "training");
+    if !args.json {
+        output::print(&heading(run.simulation(), &config, &dataset.name, population.count()))?;
+    }
+    let result = loop {
+        match run.advance().map_err(refused)? {
+            training::Progress::Round => progress.step(),
+            training::Progress::Evaluated(metrics) => {
+                progress.step();
+                print(&metrics, args.json)?;
+            }
+            training::Progress::Finished { result, fresh } => {
+                if fresh {
+                    print(&result, args.json)?;
+                }
+                break result;
+            }
+        }
     };
     progress.finish();
-    if let Some(folder) = &folder {
-        folder.finish(&simulation, &result).map_err(refused)?;
-    }
     if result.round < config.rounds {
         output::say(&format!("stopped after {} rounds: another one would exceed the budget", result.round));
     }
-    if let Some(warning) = simulation.warning() {
+    if let Some(warning) = run.simulation().warning() {
         output::say(&format!("warning: {warning}"));
     }
     Ok(())
@@ -115,9 +124,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
 impl TrainArgs {
     /// The configuration, with what the flags change.
     fn config(&self) -> Result<TrainingConfig, Failure> {
-        let mut config = match (&self.what.preset, &self.what.config) {
-            (_, Some(path)) => read(path).map_err(refused)?,
-            (name, None) => presets::preset(name.as_deref().unwrap_or_default()).map_err(refused)?,
+        let mut config = match (&self.what.preset, &self.what.config, &self.what.resume) {
+            (_, _, Some(folder)) => RunFolder::config(folder).map_err(refused)?,
+            (_, Some(path), None) => read(path).map_err(refused)?,
+            (name, None, None) => presets::preset(name.as_deref().unwrap_or_default()).map_err(refused)?,
         };
         config.seed = self.seed.unwrap_or(config.seed);
         config.rounds = self.rounds.unwrap_or(config.rounds);
@@ -148,25 +158,15 @@ fn heading<P: Clients>(simulation: &Simulation<'_, P>, config: &TrainingConfig, 
     )
 }
 
-fn evaluate<P: Clients>(
-    simulation: &Simulation<'_, P>,
-    test: &shuffledp_learning::data::Examples,
-    started: Instant,
-    folder: Option<&mut RunFolder>,
-    json: bool,
-) -> Result<Metrics, Failure> {
-    let metrics = simulation.evaluate(test, started.elapsed().as_secs_f64()).map_err(refused)?;
-    if let Some(folder) = folder {
-        folder.add(&metrics).map_err(refused)?;
-    }
+/// A line for an evaluation.
+fn print(metrics: &Metrics, json: bool) -> Result<(), Failure> {
     let line = if json {
-        serde_json::to_string(&metrics).map_err(anyhow::Error::from)?
+        serde_json::to_string(metrics).map_err(anyhow::Error::from)?
     } else {
-        let Metrics { round, test_accuracy, train_loss, epsilon, epsilon_lower, .. } = metrics;
+        let Metrics { round, test_accuracy, train_loss, epsilon, epsilon_lower, .. } = *metrics;
         format!("{round:>8} {:>8.2} % {train_loss:>10.4} {epsilon:>10.4} {epsilon_lower:>10.4}", 100.0 * test_accuracy)
     };
-    output::print(&format!("{line}\n"))?;
-    Ok(metrics)
+    output::print(&format!("{line}\n"))
 }
 
 /// What a whole run would cost.

@@ -72,6 +72,11 @@ impl TrainingConfig {
         toml::from_str(text).map_err(|error| LearningError::format(path, error.to_string().trim_end()))
     }
 
+    /// The text that [`parse`](Self::parse) reads.
+    pub fn to_text(&self) -> Result<String> {
+        toml::to_string(self).map_err(|error| LearningError::Data(error.to_string()))
+    }
+
     /// Whether it makes sense, as far as can be said without the data.
     pub fn check(&self) -> Result<()> {
         if self.rounds == 0 {

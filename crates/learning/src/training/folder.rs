@@ -1,19 +1,28 @@
-//! What a run leaves behind: its configuration, its metrics as they come, and at the end its record, ledger and weights.
+//! What a run leaves behind: its configuration, its metrics as they come, checkpoints on the way, and at the end its record, ledger and weights.
 
+use super::checkpoint::{Checkpoint, Identity};
 use super::{Metrics, Simulation, TrainingConfig};
 use crate::data::Clients;
 use crate::models::save_weights;
 use crate::{LearningError, Result};
 use serde::Serialize;
-use std::fs::File;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The folder of a run: `config.toml`, `metrics.jsonl`, `run.json`, `ledger.json`, `weights.safetensors`.
+const CONFIG: &str = "config.toml";
+const METRICS: &str = "metrics.jsonl";
+const CHECKPOINT: &str = "checkpoint";
+const RECORD: &str = "run.json";
+
+/// The folder of a run: `config.toml`, `metrics.jsonl`, while it runs `checkpoint`, at the end `run.json`, `ledger.json`, `weights.safetensors`. One
+/// process at a time may write to it.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     metrics: File,
+    /// Bytes of `metrics.jsonl`.
+    written: u64,
 }
 
 /// A run in one place: what was asked, by which version, and what came of it.
@@ -28,6 +37,16 @@ struct RunRecord<'a> {
     result: &'a Metrics,
 }
 
+/// How far the run of a folder got.
+pub(crate) enum Left {
+    /// Not to its first checkpoint.
+    Nothing,
+    /// To this one.
+    Stopped(Box<Checkpoint>),
+    /// To its end.
+    Finished(Metrics),
+}
+
 impl RunFolder {
     /// Makes the folder, which must not exist or be empty, and writes the configuration.
     pub fn create(path: &Path, config: &TrainingConfig) -> Result<Self> {
@@ -35,25 +54,84 @@ impl RunFolder {
         if has_something {
             return Err(LearningError::format(
                 path,
-                "is not empty: name another folder, so that no run is overwritten",
+                "is not empty: name another folder, so that no run is overwritten, or resume the run that is in it",
             ));
         }
         std::fs::create_dir_all(path).map_err(LearningError::file("create", path))?;
-        let text = toml::to_string(config).map_err(|error| LearningError::Data(error.to_string()))?;
-        write(&path.join("config.toml"), text.as_bytes())?;
-        let name = path.join("metrics.jsonl");
-        let metrics = File::create(&name).map_err(LearningError::file("create", &name))?;
-        Ok(Self { path: path.to_owned(), metrics })
+        write(&path.join(CONFIG), config.to_text()?.as_bytes())?;
+        let name = path.join(METRICS);
+        let metrics = File::create_new(&name).map_err(LearningError::file("create", &name))?;
+        Ok(Self { path: path.to_owned(), metrics, written: 0 })
+    }
+
+    /// The configuration of the run in the folder.
+    pub fn config(path: &Path) -> Result<TrainingConfig> {
+        let name = path.join(CONFIG);
+        let text = std::fs::read_to_string(&name).map_err(LearningError::file("read", &name))?;
+        TrainingConfig::parse(&text, &name)
+    }
+
+    /// Opens the folder of a run that was stopped, at whatever moment.
+    pub fn open(path: &Path) -> Result<Self> {
+        let name = path.join(METRICS);
+        let options = OpenOptions::new().append(true).create(true).open(&name);
+        let metrics = options.map_err(LearningError::file("open", &name))?;
+        let written = metrics.metadata().map_err(LearningError::file("read", &name))?.len();
+        Ok(Self { path: path.to_owned(), metrics, written })
+    }
+
+    /// How far the run got. `metrics.jsonl` is cut back to there: what was written after the checkpoint, perhaps half, will be written again.
+    pub(crate) fn left(&mut self, identity: &Identity) -> Result<Left> {
+        if self.path.join(RECORD).exists() {
+            let result = self.last_metrics()?;
+            self.remove_checkpoint()?;
+            return Ok(Left::Finished(result));
+        }
+        let name = self.path.join(CHECKPOINT);
+        let checkpoint = match std::fs::read(&name) {
+            Ok(bytes) => Checkpoint::decode(&bytes, identity, &name)?,
+            // It stopped before anything was done.
+            Err(error) if error.kind() == ErrorKind::NotFound && self.written == 0 => return Ok(Left::Nothing),
+            Err(error) => return Err(LearningError::file("read", &name)(error)),
+        };
+        let metrics = self.path.join(METRICS);
+        if self.written < checkpoint.metrics_bytes {
+            return Err(LearningError::format(&metrics, "is shorter than when the checkpoint was written"));
+        }
+        self.metrics.set_len(checkpoint.metrics_bytes).map_err(LearningError::file("write", &metrics))?;
+        self.written = checkpoint.metrics_bytes;
+        Ok(Left::Stopped(Box::new(checkpoint)))
+    }
+
+    fn last_metrics(&self) -> Result<Metrics> {
+        let name = self.path.join(METRICS);
+        let text = std::fs::read_to_string(&name).map_err(LearningError::file("read", &name))?;
+        let last = text.lines().last().ok_or_else(|| LearningError::format(&name, "is empty"))?;
+        serde_json::from_str(last).map_err(|error| LearningError::format(&name, error.to_string()))
     }
 
     /// Adds a line to `metrics.jsonl`.
     pub fn add(&mut self, metrics: &Metrics) -> Result<()> {
         let line = json(metrics, false)?;
-        let name = self.path.join("metrics.jsonl");
-        self.metrics.write_all(line.as_bytes()).map_err(LearningError::file("write", &name))
+        let name = self.path.join(METRICS);
+        self.metrics.write_all(line.as_bytes()).map_err(LearningError::file("write", &name))?;
+        self.written += line.len() as u64;
+        Ok(())
     }
 
-    /// Writes what is known at the end.
+    /// How long `metrics.jsonl` is.
+    pub(crate) fn metrics_bytes(&self) -> u64 {
+        self.written
+    }
+
+    /// Writes a checkpoint over the last one. The metrics that it counts on are on the disk before it is.
+    pub(crate) fn keep(&self, checkpoint: &Checkpoint, identity: &Identity) -> Result<()> {
+        let name = self.path.join(METRICS);
+        self.metrics.sync_data().map_err(LearningError::file("write", &name))?;
+        write(&self.path.join(CHECKPOINT), &checkpoint.encode(identity)?)
+    }
+
+    /// Writes what is known at the end. The record is last: where it is, everything is.
     pub fn finish<P: Clients>(&self, simulation: &Simulation<'_, P>, result: &Metrics) -> Result<()> {
         let config = simulation.config();
         let record = RunRecord {
@@ -68,7 +146,21 @@ impl RunFolder {
         let weights = save_weights(simulation.model().architecture(), &simulation.state().answer())?;
         write(&self.path.join("weights.safetensors"), &weights)?;
         write(&self.path.join("ledger.json"), simulation.ledger().accountant().save()?.as_bytes())?;
-        write(&self.path.join("run.json"), json(&record, true)?.as_bytes())
+        write(&self.path.join(RECORD), json(&record, true)?.as_bytes())?;
+        self.remove_checkpoint()
+    }
+
+    fn remove_checkpoint(&self) -> Result<()> {
+        for name in [CHECKPOINT.to_owned(), part(CHECKPOINT)] {
+            let name = self.path.join(name);
+            match std::fs::remove_file(&name) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(LearningError::file("remove", &name)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -77,12 +169,21 @@ fn json(value: &impl Serialize, pretty: bool) -> Result<String> {
     Ok(text.map_err(|error| LearningError::Data(error.to_string()))? + "\n")
 }
 
-/// Whoever looks while this runs sees a whole file or none.
+/// A file's name while it is written.
+fn part(name: &str) -> String {
+    format!("{name}.part")
+}
+
+/// Whoever looks sees the old file or the new one, whole, even after a failure of power: the bytes are on the disk before the name is.
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let complain = || LearningError::file("write", path);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut part = tempfile::NamedTempFile::new_in(folder).map_err(complain())?;
-    part.write_all(bytes).map_err(complain())?;
-    part.persist(path).map_err(|error| complain()(error.error))?;
+    let (folder, name) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());
+    let unfinished = folder.join(part(&name.to_string_lossy()));
+    let mut file = File::create(&unfinished).map_err(complain())?;
+    file.write_all(bytes).map_err(complain())?;
+    file.sync_all().map_err(complain())?;
+    std::fs::rename(&unfinished, path).map_err(complain())?;
+    #[cfg(unix)]
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(complain())?;
     Ok(())
 }

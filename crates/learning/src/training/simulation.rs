@@ -1,6 +1,7 @@
 //! A run in memory: who speaks → gradient → clip → randomize → shuffle → aggregate → step → account.
 
 use super::algorithm::Reporting;
+use super::checkpoint::{LastRound, Snapshot};
 use super::{Metrics, TrainingConfig};
 use crate::collect::Collector;
 use crate::data::{Clients, Examples};
@@ -10,6 +11,7 @@ use crate::participation::{CLIENT, CheckInMonitor, SUMMED_NOISE, participants};
 use crate::round::{charge, server_step};
 use crate::step::ServerState;
 use crate::{LearningError, Result};
+use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{Round, Scheme};
 use shuffledp_randomizers::SimulationRng;
 
@@ -26,13 +28,6 @@ pub struct Simulation<'a, P> {
     ledger: Ledger,
     monitor: CheckInMonitor,
     last: LastRound,
-}
-
-/// What is remembered of a round for the metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct LastRound {
-    participants: u64,
-    loss: f64,
 }
 
 /// What a thread gathers of a round.
@@ -79,6 +74,11 @@ impl<'a, P: Clients> Simulation<'a, P> {
         Ok((self.state.round + rounds, Some(epsilon)))
     }
 
+    /// The clients.
+    pub fn population(&self) -> &P {
+        self.population
+    }
+
     /// The model.
     pub fn model(&self) -> &Model {
         &self.model
@@ -121,6 +121,36 @@ impl<'a, P: Clients> Simulation<'a, P> {
         self.last = LastRound { participants: heard, loss: loss / heard.max(1) as f64 };
         server_step(estimate.as_deref(), &self.config.step, &mut self.state)?;
         Ok(true)
+    }
+
+    /// All that changes from round to round.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let accountant = self.ledger.accountant().clone();
+        Snapshot { state: self.state.clone(), accountant, monitor: self.monitor, last: self.last }
+    }
+
+    /// Goes on from a snapshot of the same configuration.
+    pub(crate) fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
+        let Snapshot { state, accountant, monitor, last } = snapshot;
+        let mut expected = Accountant::new();
+        if let Some(round) = self.protection
+            && state.round > 0
+        {
+            expected.compose(round, state.round)?;
+        }
+        let weights = self.model.parameters();
+        let averaged = self.config.step.average_from.map_or(0, |from| (state.round + 1).saturating_sub(from.max(1)));
+        let shapes = [state.weights.len(), state.velocity.len(), state.average.len()];
+        let fits = shapes == [weights, weights, if averaged > 0 { weights } else { 0 }]
+            && state.averaged == averaged
+            && state.round <= self.config.rounds
+            && accountant == expected;
+        if !fits {
+            return Err(LearningError::Data("the checkpoint is not of this run: its numbers contradict the configuration".into()));
+        }
+        self.ledger = Ledger::resume(accountant, self.config.delta, self.config.target_epsilon)?;
+        (self.state, self.monitor, self.last) = (state, monitor, last);
+        Ok(())
     }
 
     /// How good and how private the model is now.
