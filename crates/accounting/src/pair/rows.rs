@@ -166,20 +166,24 @@ impl LinearPair {
         let masses = law.masses(low, high);
         let scale = intervals as f64 / (high - low) as f64;
         let step = (to - from) / intervals as f64;
-        let mut ends = vec![0.0; intervals + 1];
-        let mut merged = vec![(0.0, 0.0); intervals];
-        for (offset, mass) in masses.iter().enumerate() {
-            let position = offset as f64 * scale;
-            let cell = (position as usize).min(intervals - 1);
-            let share = position - cell as f64;
-            ends[cell] += mass * (1.0 - share);
-            ends[cell + 1] += mass * share;
-            merged[cell].0 += mass;
-            merged[cell].1 += mass * (from + offset as f64 * self.neutral_step);
-        }
+        let positions = (0..masses.len()).map(|offset| offset as f64 * scale);
+        let cells = positions.map(|position| ((position as usize).min(intervals - 1), position)).zip(&masses);
         match direction {
-            Direction::Up => ends.iter().enumerate().map(|(i, mass)| (*mass, from + i as f64 * step)).collect(),
+            Direction::Up => {
+                let mut ends = vec![0.0; intervals + 1];
+                for ((cell, position), mass) in cells {
+                    let share = position - cell as f64;
+                    ends[cell] += mass * (1.0 - share);
+                    ends[cell + 1] += mass * share;
+                }
+                ends.iter().enumerate().map(|(i, mass)| (*mass, from + i as f64 * step)).collect()
+            }
             Direction::Down => {
+                let mut merged = vec![(0.0, 0.0); intervals];
+                for (offset, ((cell, _), mass)) in cells.enumerate() {
+                    merged[cell].0 += mass;
+                    merged[cell].1 += mass * (from + offset as f64 * self.neutral_step);
+                }
                 merged.iter().filter(|(mass, _)| *mass > 0.0).map(|(mass, sum)| (*mass, sum / mass)).collect()
             }
         }

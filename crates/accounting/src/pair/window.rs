@@ -12,7 +12,7 @@ pub(super) struct Binomial {
 
 /// Masses are recomputed from Loader's form this often; in between they follow from the ratio of neighbours, at the cost of
 /// three roundings a step.
-const ANCHOR_EVERY: u64 = 512;
+const ANCHOR_EVERY: usize = 512;
 
 impl Binomial {
     pub(super) fn mean(&self) -> f64 {
@@ -57,14 +57,21 @@ impl Binomial {
     pub(super) fn masses(&self, low: u64, high: u64) -> Vec<f64> {
         let mut masses = Vec::with_capacity((high - low + 1) as usize);
         let odds = self.p / self.q;
-        let mut mass = 0.0;
-        for x in low..=high {
-            if (x - low).is_multiple_of(ANCHOR_EVERY) || mass < f64::MIN_POSITIVE {
-                mass = binomial::pmf_with_complement(x, self.trials, self.p, self.q);
-            } else {
-                mass *= (self.trials - x + 1) as f64 / x as f64 * odds;
-            }
+        for anchor in (low..=high).step_by(ANCHOR_EVERY) {
+            let mut mass = binomial::pmf_with_complement(anchor, self.trials, self.p, self.q);
             masses.push(mass);
+            // x and trials − x + 1, exact: counts are below 2^53, and converting them would take longer than the rest of a step.
+            let (mut up, mut down) = (anchor as f64, (self.trials - anchor) as f64 + 1.0);
+            let last = high.min(anchor + ANCHOR_EVERY as u64 - 1);
+            masses.extend((anchor + 1..=last).map(|x| {
+                (up, down) = (up + 1.0, down - 1.0);
+                mass = if mass < f64::MIN_POSITIVE {
+                    binomial::pmf_with_complement(x, self.trials, self.p, self.q)
+                } else {
+                    mass * (down / up * odds)
+                };
+                mass
+            }));
         }
         masses
     }

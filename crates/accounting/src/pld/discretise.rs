@@ -69,6 +69,8 @@ fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Interva
     let count = (greatest / spacing) as usize + 2;
     let tau: Vec<f64> = (0..=count + 1).map(|i| (i as f64 * spacing / 2.0).tanh()).collect();
     let edges: Vec<f64> = (0..=count + 1).map(|i| (-(i as f64) * spacing).exp()).collect();
+    // Intervals to a unit of v.
+    let per_v: Vec<f64> = tau.windows(2).map(|t| if t[1] > t[0] { 1.0 / (t[1] - t[0]) } else { 0.0 }).collect();
     let narrow = narrow_intervals(spacing).min(count + 1);
     // Σ wL(v − τ_i), Σ wL(τ_{i+1} − v) and Σ wL(v − τ_i)(τ_{i+1} − v) up to `narrow`; from there on what the upper and the lower end get, and
     // the spread.
@@ -83,17 +85,19 @@ fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Interva
         let (first, masses) = walks.upper_half(row.signals);
         longest = longest.max(masses.len());
         let (slope, weight) = (u / level, row.weight * level);
-        let stride = (4.0 * slope / spacing) as usize;
-        let mut i = 0;
+        let mut i = 0_usize;
+        // The walk, exact: a count below 2^53.
+        let mut walk = (2 * first - row.signals) as f64 - 2.0;
         for (ups, mass) in (first..).zip(masses) {
-            let walk = 2 * ups - row.signals;
-            let v = slope * walk as f64;
-            i = locate(&tau, i, stride, v);
+            walk += 2.0;
+            let v = slope * walk;
+            // As the crow flies from the last interval, which mostly is right: branches that cannot be foretold would take most of the time.
+            i = locate(&tau, i.saturating_add(((v - tau[i]) * per_v[i]) as usize), v);
             // D = 0 is its own mirror image.
-            let mass = if walk == 0 { 0.5 * mass * weight } else { mass * weight };
+            let mass = if walk == 0.0 { 0.5 * mass * weight } else { mass * weight };
             if i >= narrow {
                 let downs = row.signals - ups;
-                let (p, q) = (level + u * walk as f64, row.floor + 2.0 * u * downs as f64);
+                let (p, q) = (level + u * walk, row.floor + 2.0 * u * downs as f64);
                 i = refine(&edges, i, q / p).max(narrow);
                 let share = ((edges[i] - q / p) / (edges[i] - edges[i + 1])).clamp(0.0, 1.0);
                 let mass = mass / level * p;
@@ -113,9 +117,9 @@ fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Interva
     (scaled(&sums, &tau, &edges, narrow, spacing), (rows.rows.len() + longest) as f64)
 }
 
-/// The i with `τ_i ≤ v < τ_{i+1}`, near `stride` above the last one.
-fn locate(tau: &[f64], last: usize, stride: usize, v: f64) -> usize {
-    let mut i = (last + stride).min(tau.len() - 2);
+/// The i with `τ_i ≤ v < τ_{i+1}`, near `guess`.
+fn locate(tau: &[f64], guess: usize, v: f64) -> usize {
+    let mut i = guess.min(tau.len() - 2);
     while i > 0 && tau[i] > v {
         i -= 1;
     }
