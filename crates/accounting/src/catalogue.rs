@@ -70,14 +70,14 @@ pub trait Method: Sync {
         self.about()
     }
 
-    /// Does an answer to questions like this take so long that a search had better ask others first?
-    fn takes_long(&self, _question: &Question) -> bool {
-        false
-    }
-
     /// Prepares the analysis of one question, or says why it has nothing to say
     /// ([`AccountingError::NotApplicable`]).
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>>;
+
+    /// About the same in less time, where there is such a thing: it leads a search, and nothing may rest on it.
+    fn sketch(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
+        self.analyse(question, options)
+    }
 }
 
 /// One method's view of one question, ready to be asked for numbers.
@@ -185,12 +185,20 @@ pub fn survey_of(
 /// Asks one method.
 pub fn ask(method: &dyn Method, question: &Question, target: Target, options: &Options) -> Result<Bound> {
     target.check()?;
-    let analysis = method.analyse(question, options)?;
-    let about = about(method, target);
+    read(&*method.analyse(question, options)?, about(method, target), question.rounds(), target)
+}
+
+/// Asks one method for its [sketch](Method::sketch): no bound.
+pub(crate) fn ask_sketch(method: &dyn Method, question: &Question, target: Target, options: &Options) -> Result<f64> {
+    target.check()?;
+    Ok(read(&*method.sketch(question, options)?, about(method, target), question.rounds(), target)?.value)
+}
+
+fn read(analysis: &dyn Analysis, about: About, rounds: u64, target: Target) -> Result<Bound> {
     let answer = match target {
         Target::EpsilonAt { delta } => analysis.epsilon(delta)?,
         Target::DeltaAt { epsilon } => analysis.delta(epsilon)?,
-        Target::RenyiAt { order } => renyi_of_rounds(&*analysis, order, about.kind, question.rounds())?,
+        Target::RenyiAt { order } => renyi_of_rounds(analysis, order, about.kind, rounds)?,
     };
     // NaN fails this comparison: it becomes an error here and cannot be printed as a bound.
     if answer.value >= 0.0 {

@@ -3,7 +3,7 @@
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
-use crate::pair::{Direction, LinearPair, envelope, upper};
+use crate::pair::{Direction, LinearPair, Resolution, envelope, upper};
 use crate::pld::{LossLattice, Rounds, cache};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{LocalStructure, Mechanism, Question, Scheme};
@@ -72,8 +72,18 @@ impl Method for Dominating {
     }
 
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
+        self.resolved(question, options, Resolution::FINE)
+    }
+
+    fn sketch(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
+        self.resolved(question, options, Resolution::ROUGH)
+    }
+}
+
+impl Dominating {
+    fn resolved(&self, question: &Question, options: &Options, resolution: Resolution) -> Result<Box<dyn Analysis>> {
         let pair = self.class.pair(question)?;
-        let lattice = lattice(&pair, question.rounds());
+        let lattice = lattice(&pair, question.rounds(), resolution);
         Ok(match self.composition {
             Composition::Renyi => {
                 Box::new(RenyiAnalysis::new(LatticeCurve(lattice), question.rounds(), options.max_order))
@@ -117,18 +127,24 @@ impl Method for Envelope {
         }
     }
 
-    /// A scan over thousands of datasets.
-    fn takes_long(&self, question: &Question) -> bool {
-        binary_epsilon(question).is_some()
+    fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        Self::scanned(question, envelope::OUTCOMES, Resolution::FINE)
     }
 
-    fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+    fn sketch(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        Self::scanned(question, envelope::FEW_OUTCOMES, Resolution::ROUGH)
+    }
+}
+
+impl Envelope {
+    /// With so many outcomes looked at, and those of the blanket's pair resolved like this.
+    fn scanned(question: &Question, outcomes: f64, resolution: Resolution) -> Result<Box<dyn Analysis>> {
         let Some(local_epsilon) = binary_epsilon(question) else {
             return Err(AccountingError::not_applicable("the bound is for binary randomized response"));
         };
-        let lattice = cache::remembered(cache::Key::Envelope(*question.scheme(), local_epsilon), || {
-            let blanket = lattice(&upper::two_level(question.scheme(), local_epsilon, 0.5)?, 2);
-            Ok(envelope::curve(question.scheme(), local_epsilon, &blanket)?.into_lattice())
+        let lattice = cache::remembered(cache::Key::Envelope(*question.scheme(), local_epsilon, outcomes), || {
+            let blanket = lattice(&upper::two_level(question.scheme(), local_epsilon, 0.5)?, 2, resolution);
+            Ok(envelope::curve(question.scheme(), local_epsilon, &blanket, outcomes)?.into_lattice())
         })?;
         Ok(Box::new(Composed(Rounds::new(Direction::Up, vec![(lattice, question.rounds())]))))
     }
@@ -143,8 +159,9 @@ fn binary_epsilon(question: &Question) -> Option<f64> {
 }
 
 /// The upward lattice of a pair, as fine as `rounds` of it can use.
-pub(crate) fn lattice(pair: &LinearPair, rounds: u64) -> Arc<LossLattice> {
-    cache::lattice(pair, Direction::Up, if rounds == 1 { PER_DEVIATION_SINGLE } else { PER_DEVIATION })
+pub(crate) fn lattice(pair: &LinearPair, rounds: u64, resolution: Resolution) -> Arc<LossLattice> {
+    let per_deviation = if rounds == 1 { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
+    cache::lattice(pair, Direction::Up, per_deviation, resolution)
 }
 
 /// At least the ε of one shuffle of `clients` reports of any ε0-LDP randomizer: the numerical form of Feldman, McMillan, Talwar 2021.
@@ -154,7 +171,7 @@ pub(crate) fn clones_numerical(local_epsilon: f64, clients: u64, delta: f64) -> 
         return Ok(local_epsilon);
     }
     let pair = upper::any_ldp(&Scheme::shuffle(clients)?, local_epsilon)?;
-    let rounds = Rounds::new(Direction::Up, vec![(lattice(&pair, 1), 1)]);
+    let rounds = Rounds::new(Direction::Up, vec![(lattice(&pair, 1, Resolution::FINE), 1)]);
     Ok(rounds.epsilon(delta)?.min(local_epsilon))
 }
 

@@ -4,8 +4,8 @@ use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::numerics::normal;
-use crate::pair::Direction;
 use crate::pair::lower::{BinaryPair, third_value};
+use crate::pair::{Direction, Resolution};
 use crate::pld::{LossLattice, Rounds, cache};
 use crate::scheme::{LocalGuarantee, LocalStructure, Mechanism, Question};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Method for ThirdValue {
             _ => (class_epsilon(question)?, 3),
         };
         let pair = third_value(question.scheme(), local_epsilon, categories)?;
-        let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION);
+        let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION, Resolution::FINE);
         Ok(Box::new(Attained::new(vec![lattice], question.rounds())))
     }
 }

@@ -7,7 +7,7 @@ use crate::bound::Answer;
 use crate::error::{AccountingError, Result};
 use crate::numerics::bisect::smallest_safe;
 use crate::numerics::directed::{add_up, inflate, mul_up, sum_up};
-use crate::pair::{Direction, LinearPair, upper};
+use crate::pair::{Direction, LinearPair, Resolution, upper};
 use crate::pld::{LossDistribution, Rounds, cache, release};
 use crate::scheme::{Output, Release, Round, Scheme};
 
@@ -41,6 +41,8 @@ pub(crate) struct Idealised {
     /// Σ μ² over all Gaussian outputs, rounded up: together they are one with the square root of this.
     gaussian: f64,
     approximate: Vec<Kind>,
+    /// How finely the outcomes of pairs are resolved.
+    resolution: Resolution,
 }
 
 /// A kind of approximate round, and how often it happens.
@@ -62,6 +64,11 @@ struct Candidate {
 }
 
 impl Idealised {
+    /// Nothing yet, and the outcomes of pairs resolved like this.
+    pub(super) fn resolved(resolution: Resolution) -> Self {
+        Self { resolution, ..Self::default() }
+    }
+
     /// `round` happens `count` times.
     pub(crate) fn add(&mut self, round: &Round, count: u64) -> Result<()> {
         match Tradeoff::of(&round.randomizer) {
@@ -203,7 +210,7 @@ impl Idealised {
         let shuffled = self.exact.iter().map(|(_, count)| *count).chain(self.approximate.iter().map(|kind| kind.count));
         let per_deviation =
             if shuffled.chain(released).sum::<u64>() == 1 { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
-        let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation);
+        let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation, self.resolution);
         let mut parts: Vec<_> = self.exact.iter().map(|(pair, count)| (lattice(pair), *count)).collect();
         let releases = self.releases.iter().copied().chain(gaussian.map(|release| (release, 1)));
         parts.extend(releases.map(|(release, count)| (cache::release(&release, per_deviation), count)));

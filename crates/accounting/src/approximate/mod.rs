@@ -18,6 +18,7 @@ pub(crate) use ideal::Idealised;
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
+use crate::pair::Resolution;
 use crate::scheme::{LocalGuarantee, Question};
 
 /// What this module answers, in the order in which it is shown.
@@ -64,11 +65,21 @@ impl Method for Approximate {
     }
 
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        self.resolved(question, Resolution::FINE)
+    }
+
+    fn sketch(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        self.resolved(question, Resolution::ROUGH)
+    }
+}
+
+impl Approximate {
+    fn resolved(&self, question: &Question, resolution: Resolution) -> Result<Box<dyn Analysis>> {
         let reason = match (self.class, question.randomizer().local_guarantee()) {
             (Class::Fixed, LocalGuarantee::Approximate { .. })
             | (Class::Gaussian, LocalGuarantee::Gaussian { .. })
             | (Class::Concentrated, LocalGuarantee::Concentrated { .. }) => {
-                let mut ideal = Idealised::default();
+                let mut ideal = Idealised::resolved(resolution);
                 ideal.add(question.round(), question.rounds())?;
                 return Ok(Box::new(ideal));
             }

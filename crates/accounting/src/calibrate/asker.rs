@@ -5,14 +5,12 @@ use crate::bound::{Bound, Kind};
 use crate::catalogue::{self, Method, Target};
 use crate::error::Result;
 use crate::scheme::Question;
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is further above the best is not near it.
-const NEAR: f64 = 1.005;
-
 /// Asks methods for ε: upper bounds of sufficient standing.
+///
+/// One after the other, because some share the lattice of a pair: side by side, each would compute it.
 #[derive(Clone)]
 pub(super) struct Asker<'a> {
     question: &'a Question,
@@ -37,15 +35,9 @@ impl<'a> Asker<'a> {
         Self { question, unknown, goal, methods, answers: Arc::default() }
     }
 
-    /// Those that answer at once, and those that take long.
-    pub(super) fn quick_and_slow(&self) -> (Self, Self) {
-        let takes_long = |method: &&'static dyn Method| method.takes_long(self.question);
-        let (slow, quick) = self.methods.iter().copied().partition(takes_long);
-        (Self { methods: quick, ..self.clone() }, Self { methods: slow, ..self.clone() })
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.methods.is_empty()
+    /// Asks these methods only.
+    fn only(&self, methods: &[&'static dyn Method]) -> Self {
+        Self { methods: methods.to_vec(), ..self.clone() }
     }
 
     pub(super) fn goal(&self) -> &Goal {
@@ -60,7 +52,8 @@ impl<'a> Asker<'a> {
     /// What the best method says at this value, as `survey` would have it; `None` if none says anything.
     pub(super) fn best(&self, value: f64) -> Result<Option<Bound>> {
         let question = self.question_at(value)?;
-        Ok(self.ask_all(&question, value).into_iter().flatten().min_by(|a, b| a.value.total_cmp(&b.value)))
+        let bounds = self.methods.iter().filter_map(|method| self.ask(*method, &question, value));
+        Ok(bounds.min_by(|a, b| a.value.total_cmp(&b.value)))
     }
 
     /// The smallest ε at this value; `+∞` if no method says anything.
@@ -68,9 +61,14 @@ impl<'a> Asker<'a> {
         Ok(self.best(value)?.map_or(f64::INFINITY, |bound| bound.value))
     }
 
-    /// Every method's answer, in their order.
-    fn ask_all(&self, question: &Question, value: f64) -> Vec<Option<Bound>> {
-        self.methods.par_iter().map(|method| self.ask(*method, question, value)).collect()
+    /// The same at two values, side by side.
+    pub(super) fn epsilons(&self, values: (f64, f64)) -> Result<(f64, f64)> {
+        let (one, other) = rayon::join(|| self.epsilon(values.0), || self.epsilon(values.1));
+        Ok((one?, other?))
+    }
+
+    fn target(&self) -> Target {
+        Target::EpsilonAt { delta: self.goal.delta }
     }
 
     fn ask(&self, method: &dyn Method, question: &Question, value: f64) -> Option<Bound> {
@@ -80,46 +78,73 @@ impl<'a> Asker<'a> {
         if let Some(answer) = answers().get(&key) {
             return answer.clone();
         }
-        let target = Target::EpsilonAt { delta: self.goal.delta };
-        let answer = catalogue::ask(method, question, target, &self.goal.options).ok();
+        let answer = catalogue::ask(method, question, self.target(), &self.goal.options).ok();
         answers().insert(key, answer.clone());
         answer
     }
 }
 
-/// Leaves methods alone that are not near the best at the first value at which anything is known: most of the time of a search would be theirs.
-pub(super) struct Selective<'a> {
-    asker: Asker<'a>,
+/// What is further above the best is not near it.
+const NEAR: f64 = 1.005;
+
+/// Asks for sketches, and leaves those methods alone that are not near the best: most of the time of a search would be theirs.
+pub(super) struct Sketcher<'a, 'b> {
+    asker: &'b Asker<'a>,
+    /// Those that were near the best where anything was known at last; all, while nothing is.
+    chosen: Vec<&'static dyn Method>,
     is_chosen: bool,
+    /// By method and value.
+    answers: HashMap<(&'static str, u64), f64>,
 }
 
-impl<'a> Selective<'a> {
-    pub(super) fn new(asker: Asker<'a>) -> Self {
-        Self { asker, is_chosen: false }
+impl<'a, 'b> Sketcher<'a, 'b> {
+    /// Asks those of the asker.
+    pub(super) fn new(asker: &'b Asker<'a>) -> Self {
+        Self { asker, chosen: asker.methods.clone(), is_chosen: false, answers: HashMap::new() }
     }
 
-    /// The same, and these as well.
-    pub(super) fn with(mut self, others: &Asker<'a>) -> Self {
-        self.asker.methods.extend(&others.methods);
-        self
+    /// Asks the methods that are chosen for their bounds.
+    pub(super) fn of_chosen(&self) -> Asker<'a> {
+        self.asker.only(&self.chosen)
     }
 
-    /// At least the smallest ε at this value.
+    /// About the smallest ε at this value, `+∞` if no method says anything. The methods are chosen where one first does.
     pub(super) fn epsilon(&mut self, value: f64) -> Result<f64> {
-        if self.is_chosen {
-            return self.asker.epsilon(value);
+        if !self.is_chosen {
+            return self.choose(value);
         }
         let question = self.asker.question_at(value)?;
-        let answers = self.asker.ask_all(&question, value);
-        let answers: Vec<_> = answers.into_iter().map(|answer| answer.map(|bound| bound.value)).collect();
-        let best = answers.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-        // While nothing is known, all go on.
+        let chosen = self.chosen.clone();
+        Ok(chosen.into_iter().map(|method| self.ask(method, &question, value)).fold(f64::INFINITY, f64::min))
+    }
+
+    /// The same, of all methods. Those near the best are chosen anew.
+    fn choose(&mut self, value: f64) -> Result<f64> {
+        let question = self.asker.question_at(value)?;
+        let asker = self.asker;
+        let answers: Vec<_> = asker.methods.iter().map(|method| self.ask(*method, &question, value)).collect();
+        let best = answers.iter().copied().fold(f64::INFINITY, f64::min);
         if best.is_finite() {
-            let mut answers = answers.iter();
-            let is_near = |answer: &Option<f64>| answer.is_some_and(|epsilon| epsilon <= NEAR * best);
-            self.asker.methods.retain(|_| answers.next().is_some_and(is_near));
-            self.is_chosen = true;
+            let near = asker.methods.iter().zip(answers).filter(|(_, epsilon)| *epsilon <= NEAR * best);
+            (self.chosen, self.is_chosen) = (near.map(|(method, _)| *method).collect(), true);
         }
         Ok(best)
+    }
+
+    /// Chooses anew, and says whether that makes a difference.
+    pub(super) fn chooses_others(&mut self, value: f64) -> Result<bool> {
+        let ids = |methods: &[&'static dyn Method]| methods.iter().map(|method| method.about().id).collect::<Vec<_>>();
+        let before = ids(&self.chosen);
+        self.choose(value)?;
+        Ok(ids(&self.chosen) != before)
+    }
+
+    fn ask(&mut self, method: &dyn Method, question: &Question, value: f64) -> f64 {
+        let (target, options) = (self.asker.target(), &self.asker.goal.options);
+        let key = (method.about().id, value.to_bits());
+        *self
+            .answers
+            .entry(key)
+            .or_insert_with(|| catalogue::ask_sketch(method, question, target, options).unwrap_or(f64::INFINITY))
     }
 }

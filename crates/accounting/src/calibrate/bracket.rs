@@ -16,6 +16,15 @@ pub(super) enum Found {
     Nowhere { place: i64 },
 }
 
+impl Found {
+    /// The place it is about.
+    pub(super) fn place(&self) -> i64 {
+        match self {
+            Self::Edge { place } | Self::Everywhere { place } | Self::Nowhere { place } => *place,
+        }
+    }
+}
+
 /// An evaluated place.
 #[derive(Clone, Copy)]
 struct Point {
@@ -29,6 +38,9 @@ const MAX_EVALUATIONS: usize = 400;
 /// The first move, in logarithms, where nothing is known about the slope.
 const STRIDE: f64 = 1.5;
 
+/// No move is longer, in logarithms.
+const LONGEST: f64 = 16.0;
+
 /// The edge of ε ≤ target on a grid. ε goes about like the value to the power ±`exponent`: this leads the search, nothing rests on it.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
@@ -37,6 +49,8 @@ pub(super) struct Search<'a> {
     pub(super) exponent: f64,
     /// The search may end at a place whose ε is this close to the target, in logarithms; at 0 it goes on to the edge itself.
     pub(super) close: f64,
+    /// The edge is thought to be this near, in logarithms. Where the power law says otherwise there is a jump, and steps are small at first.
+    pub(super) reach: f64,
 }
 
 impl Search<'_> {
@@ -66,6 +80,13 @@ impl Search<'_> {
         (self.target / point.epsilon).ln()
     }
 
+    /// The power law through two points, unless it is far from the one that was expected.
+    fn exponent_between(&self, a: Point, b: Point) -> f64 {
+        let moved = (self.grid.value(b.place) / self.grid.value(a.place)).ln();
+        let exponent = ((self.room(a) - self.room(b)) / moved).abs();
+        if exponent.is_finite() { exponent.clamp(self.exponent / 4.0, self.exponent * 4.0) } else { self.exponent }
+    }
+
     /// Walks from a place until there is a safe one and, beyond it, one that is not. The inner error is a search that has ended.
     fn gallop(
         &self,
@@ -73,14 +94,17 @@ impl Search<'_> {
         evaluate: &mut impl FnMut(i64) -> Result<Point>,
     ) -> Result<std::result::Result<(Point, Point), Found>> {
         let mut point = evaluate(start)?;
-        let (outward, mut best, mut least) = (self.is_safe(point), point, 1e-7);
+        let (outward, mut best) = (self.is_safe(point), point);
+        let (mut exponent, mut least) = (self.exponent, 1e-7);
         let end = if outward { self.grid.last() } else { self.grid.first() };
         while point.place != end {
             // Where a power law says the target is, and a fifth further: both sides are needed.
-            let predicted = 1.2 * self.room(point) / self.exponent;
-            let distance = if predicted.is_finite() { predicted.abs().clamp(least, 16.0) } else { STRIDE.max(least) };
-            least = (distance * 2.0).min(16.0);
+            let predicted = (1.2 * self.room(point) / exponent).abs();
+            let predicted = if predicted.is_finite() { predicted } else { STRIDE };
+            let distance = if predicted <= self.reach { predicted.max(least) } else { least }.min(LONGEST);
+            least *= 8.0;
             let moved = evaluate(self.grid.moved(point.place, if outward { distance } else { -distance }))?;
+            exponent = self.exponent_between(point, moved);
             if moved.epsilon < best.epsilon {
                 best = moved;
             }
@@ -112,8 +136,10 @@ impl Search<'_> {
             if guesses % 3 == 0 {
                 width = safe.place.abs_diff(beyond.place);
             }
-            let share = safe_room / (safe_room - beyond_room);
-            let point = evaluate(self.between(safe.place, beyond.place, if stuck { f64::NAN } else { share }))?;
+            // Towards an infinite ε the share would be 0, and the bracket would shrink by single steps.
+            let is_line = !stuck && safe_room.is_finite() && beyond_room.is_finite();
+            let share = if is_line { safe_room / (safe_room - beyond_room) } else { 0.5 };
+            let point = evaluate(self.between(safe.place, beyond.place, share))?;
             if self.room(point).abs() < self.close {
                 return Ok(Found::Edge { place: point.place });
             }
@@ -130,8 +156,7 @@ impl Search<'_> {
         Ok(Found::Edge { place: safe.place })
     }
 
-    /// A place strictly inside of the bracket, at this share of the way in logarithms; halfway if it is no number (an ε of 0 or +∞ has no logarithm
-    /// to interpolate).
+    /// A place strictly inside of the bracket, at this share of the way in logarithms; halfway if it is no number.
     fn between(&self, safe: i64, beyond: i64, share: f64) -> i64 {
         let (from, to) = (self.grid.value(safe).ln(), self.grid.value(beyond).ln());
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };
@@ -153,7 +178,7 @@ mod tests {
     }
 
     fn run(grid: &Grid, start: f64, target: f64, mut f: impl FnMut(f64) -> f64) -> Found {
-        let search = Search { grid, target, exponent: 0.7, close: 0.0 };
+        let search = Search { grid, target, exponent: 0.7, close: 0.0, reach: LONGEST };
         search.run(grid.place(start), |x| Ok(f(x))).unwrap()
     }
 

@@ -16,7 +16,7 @@ use crate::bound::{Bound, Standing};
 use crate::catalogue::Options;
 use crate::error::{AccountingError, Result, require, require_delta};
 use crate::scheme::Question;
-use asker::{Asker, Selective};
+use asker::{Asker, Sketcher};
 use bracket::{Found, Search};
 use grid::Grid;
 
@@ -97,20 +97,23 @@ pub enum Calibration {
 pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<Calibration> {
     goal.check()?;
     let grid = unknown.grid(question)?;
-    let search = Search { grid: &grid, target: goal.target_epsilon, exponent: unknown.exponent(), close: 0.0 };
+    let (target, exponent) = (goal.target_epsilon, unknown.exponent());
+    let search = Search { grid: &grid, target, exponent, close: 0.0, reach: f64::INFINITY };
     let asker = Asker::new(question, unknown, goal);
-    let (mut start, selective) = approach(&asker, &search, grid.place(unknown.start(question)))?;
-    let mut selective = Some(selective);
+    let (search, mut start, near) = approach(&asker, search, grid.place(unknown.start(question)))?;
+    if start != grid.last() {
+        // Most likely this is the edge: both sides of it are asked at once, and remembered.
+        near.epsilons((grid.value(start), grid.value(grid.next(start))))?;
+    }
+    let mut asked = &near;
     loop {
-        let found = search.run(start, |value| match &mut selective {
-            Some(selective) => selective.epsilon(value),
-            None => asker.epsilon(value),
-        })?;
-        match found {
+        match search.run(start, |value| asked.epsilon(value))? {
             Found::Everywhere { place } => return solved(&asker, &grid, place, None),
             Found::Edge { place } => {
                 start = grid.next(place);
-                let (next, epsilon) = (grid.value(start), asker.epsilon(grid.value(start))?);
+                let next = grid.value(start);
+                // The answer's own ε is remembered for `solved`.
+                let (epsilon, _) = asker.epsilons((next, grid.value(place)))?;
                 if epsilon > goal.target_epsilon {
                     return solved(&asker, &grid, place, Some((next, epsilon)));
                 }
@@ -124,32 +127,45 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
             }
         }
         // A method that was left alone knows better: from here on all are asked.
-        selective = None;
+        asked = &asker;
     }
 }
 
-/// A place near the edge for the search to start from, and whom to ask there. Where some methods take long, the others lead: they are asked for a target that is
-/// off by as much as they are.
-fn approach<'a>(asker: &Asker<'a>, search: &Search, start: i64) -> Result<(i64, Selective<'a>)> {
-    let (quick, slow) = asker.quick_and_slow();
-    let mut selective = Selective::new(quick);
-    if slow.is_empty() {
-        return Ok((start, selective));
+/// Where sketches lead to is this near to the edge, in logarithms, or there is a jump.
+const NEAR: f64 = 0.05;
+
+/// Where sketches are off by more than this, in logarithms, how much they are is seen again nearer to the edge.
+const FAR_OFF: f64 = 5e-3;
+
+/// A search from a place near the edge, and who is to be asked there.
+///
+/// Sketches lead: they are searched for a target that is off by as much as they are. That is seen at the edge of the sketches themselves.
+fn approach<'a, 'b>(asker: &Asker<'a>, search: Search<'b>, start: i64) -> Result<(Search<'b>, i64, Asker<'a>)> {
+    let grid = search.grid;
+    let mut sketcher = Sketcher::new(asker);
+    let mut led = Search { close: 1e-3, ..search };
+    let mut found = led.run(start, |value| sketcher.epsilon(value))?;
+    // Far from where they were chosen, other methods may be the best: halfway, if it took them to an end.
+    let value = grid.value(found.place());
+    let value = if matches!(found, Found::Edge { .. }) { value } else { (value * grid.value(start)).sqrt() };
+    if sketcher.chooses_others(grid.value(grid.place(value)))? {
+        found = led.run(start, |value| sketcher.epsilon(value))?;
     }
-    let (mut place, mut excess) = (start, 1.0);
-    // First to where the slow ones' advantage is about what it is at the edge, then to the edge.
-    for close in [0.02, 1e-5] {
-        let led = Search { target: search.target * excess, close, ..*search };
-        let Found::Edge { place: edge } = led.run(place, |value| selective.epsilon(value))? else { break };
-        place = edge;
-        let value = search.grid.value(place);
-        excess = selective.epsilon(value)? / slow.epsilon(value)?;
-        // They are no better here (or nothing is known): this is the edge already.
-        if !(excess > 1.0 && excess.is_finite()) {
+    let Found::Edge { mut place } = found else { return Ok((search, found.place(), sketcher.of_chosen())) };
+    for _ in 0..2 {
+        let value = grid.value(place);
+        let target = search.target * sketcher.epsilon(value)? / sketcher.of_chosen().epsilon(value)?;
+        let moved = (target / led.target).ln().abs();
+        if !moved.is_finite() {
+            break;
+        }
+        led = Search { target, close: 1e-6, reach: 4.0 * NEAR, ..search };
+        place = led.run(place, |value| sketcher.epsilon(value))?.place();
+        if moved < FAR_OFF {
             break;
         }
     }
-    Ok((place, selective.with(&slow)))
+    Ok((Search { reach: NEAR, ..search }, place, sketcher.of_chosen()))
 }
 
 fn solved(asker: &Asker, grid: &Grid, place: i64, next: Option<(f64, f64)>) -> Result<Calibration> {

@@ -17,7 +17,10 @@ use rayon::prelude::*;
 const MAX_SPEAKING: u64 = 1_000_000;
 
 /// Outcomes that are looked at for one number of speaking clients, or for all sizes of a check-in together. Beyond it, neighbouring datasets are put together.
-const OUTCOMES: f64 = 1e7;
+pub(crate) const OUTCOMES: f64 = 1e7;
+
+/// The same for a sketch: costs some 1e-3 of ε.
+pub(crate) const FEW_OUTCOMES: f64 = 5e5;
 
 /// From here on, many speak.
 const MANY: f64 = 20_000.0;
@@ -50,8 +53,8 @@ impl Bit {
 
 /// How many datasets are scanned: each has a window of outcomes, and as many points of the curve as are typical. Where many speak, putting datasets together costs
 /// little, and fewer are looked at.
-fn affordable_scans(speaking: u64, p: f64) -> f64 {
-    let outcomes = OUTCOMES / (speaking as f64 / MANY).max(1.0);
+fn affordable_scans(speaking: u64, p: f64, outcomes: f64) -> f64 {
+    let outcomes = outcomes / (speaking as f64 / MANY).max(1.0);
     outcomes / (2.0 * binary_sum::reach(speaking, p, LN_CUT) + 2000.0) + 100.0
 }
 
@@ -63,10 +66,10 @@ struct Size {
     scans: u64,
 }
 
-/// The curve of binary randomized response with this ε0, an upper bound for every dataset and both directions. `blanket` is the loss of its blanket pair, another such bound.
-pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) -> Result<Curve> {
+/// The curve of binary randomized response with this ε0, an upper bound for every dataset and both directions. `blanket` is the loss of its blanket pair, another such bound; about so many `outcomes` are looked at.
+pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice, outcomes: f64) -> Result<Curve> {
     let bit = Bit::new(local_epsilon)?;
-    let sizes = sizes(scheme, bit.p)?;
+    let sizes = sizes(scheme, bit.p, outcomes)?;
     let p = bit.p;
     if local_epsilon <= 0.0 {
         return Err(AccountingError::not_applicable("at a local epsilon of 0 there is nothing to sharpen"));
@@ -99,7 +102,7 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice) 
 /// At least the δ of one round of binary randomized response at `epsilon`, for every dataset and both directions: exact for a plain shuffle.
 pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<f64> {
     let bit = Bit::new(local_epsilon)?;
-    let sizes = sizes(scheme, bit.p)?;
+    let sizes = sizes(scheme, bit.p, OUTCOMES)?;
     let most = sizes.iter().map(|size| size.speaking).max().unwrap_or(0);
     // Moved down by what the roundings of one outcome's difference can be worth.
     let excess = epsilon.exp_m1();
@@ -188,7 +191,7 @@ fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: 
 
 /// How many may speak, and with what probability. At check-in, sizes are taken in blocks: all but the smallest number of others are revealed, and the
 /// victim is as likely to be there as in the largest.
-fn sizes(scheme: &Scheme, p: f64) -> Result<Vec<Size>> {
+fn sizes(scheme: &Scheme, p: f64, outcomes: f64) -> Result<Vec<Size>> {
     let clients = scheme.clients();
     let too_many = || {
         AccountingError::not_applicable(
@@ -199,7 +202,7 @@ fn sizes(scheme: &Scheme, p: f64) -> Result<Vec<Size>> {
         let speaking = scheme.fixed_size().unwrap_or(clients);
         let presence = speaking as f64 / clients as f64;
         return if speaking <= MAX_SPEAKING {
-            let scans = affordable_scans(speaking, p) as u64;
+            let scans = affordable_scans(speaking, p, outcomes) as u64;
             Ok(vec![Size { speaking, presence, weight: 1.0, scans }])
         } else {
             Err(too_many())
@@ -211,7 +214,7 @@ fn sizes(scheme: &Scheme, p: f64) -> Result<Vec<Size>> {
         return Err(too_many());
     }
     let masses = law.masses(low, high);
-    let scans = affordable_scans(high, p);
+    let scans = affordable_scans(high, p, outcomes);
     let width = masses.len().div_ceil(blocks(masses.len() as f64, high as f64, scans));
     let scans = (scans as u64 / masses.len().div_ceil(width) as u64).max(1);
     Ok(masses

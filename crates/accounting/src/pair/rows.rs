@@ -53,6 +53,15 @@ impl Resolution {
 
     /// Costs a few 1e-5 of ε, and cuts off 1e-30.
     pub(crate) const FINE: Self = Self { ln_cut: -69.0, block: 6e-5, level: 0.01 };
+
+    /// Costs some 1e-3 of ε, and a tenth of the time where many speak.
+    pub(crate) const ROUGH: Self = Self { ln_cut: -69.0, block: 2e-3, level: 0.1 };
+}
+
+impl Default for Resolution {
+    fn default() -> Self {
+        Self::FINE
+    }
 }
 
 /// Windows of the shells beyond a cut: each reaches to this multiple of the exponent of the one before.

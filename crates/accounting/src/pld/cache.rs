@@ -1,7 +1,7 @@
 //! Loss lattices that were computed before: sweeps, accountants and neighbouring bounds ask for the same few again and again.
 
 use super::{Direction, LossLattice};
-use crate::pair::LinearPair;
+use crate::pair::{LinearPair, Resolution};
 use crate::scheme::{Release, Scheme};
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What decides a lattice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Key {
-    /// A linear pair, in a direction, with so many points to a deviation.
-    Linear(LinearPair, Direction, f64),
-    /// The envelope of binary randomized response with this ε0.
-    Envelope(Scheme, f64),
+    /// A linear pair, in a direction, with so many points to a deviation, and its outcomes resolved like this.
+    Linear(LinearPair, Direction, f64, Resolution),
+    /// The envelope of binary randomized response with this ε0, and so many outcomes looked at.
+    Envelope(Scheme, f64, f64),
     /// An output that is not shuffled, with so many points to a deviation.
     Release(Release, f64),
 }
@@ -23,10 +23,15 @@ static LATEST: Mutex<VecDeque<(Key, Arc<LossLattice>)>> = Mutex::new(VecDeque::n
 
 const CAPACITY: usize = 32;
 
-/// [`LossLattice::new`], remembered.
-pub(crate) fn lattice(pair: &LinearPair, direction: Direction, per_deviation: f64) -> Arc<LossLattice> {
-    let compute = || Ok::<_, Infallible>(LossLattice::new(pair, direction, per_deviation));
-    match remembered(Key::Linear(*pair, direction, per_deviation), compute) {
+/// [`LossLattice::resolved`], remembered.
+pub(crate) fn lattice(
+    pair: &LinearPair,
+    direction: Direction,
+    per_deviation: f64,
+    resolution: Resolution,
+) -> Arc<LossLattice> {
+    let compute = || Ok::<_, Infallible>(LossLattice::resolved(pair, direction, per_deviation, resolution));
+    match remembered(Key::Linear(*pair, direction, per_deviation, resolution), compute) {
         Ok(lattice) => lattice,
         Err(never) => match never {},
     }

@@ -23,7 +23,17 @@ impl LossLattice {
     /// Discretises one round, with `per_deviation` lattice points to a standard deviation of its loss (fewer if the lattice would not fit
     /// into memory: that costs tightness only).
     pub fn new(pair: &LinearPair, direction: Direction, per_deviation: f64) -> Self {
-        let rows = pair.rows(direction, Resolution::FINE);
+        Self::resolved(pair, direction, per_deviation, Resolution::FINE)
+    }
+
+    /// The same, with the outcomes of the pair resolved like this.
+    pub(crate) fn resolved(
+        pair: &LinearPair,
+        direction: Direction,
+        per_deviation: f64,
+        resolution: Resolution,
+    ) -> Self {
+        let rows = pair.rows(direction, resolution);
         let greatest = greatest_loss(pair, &rows);
         let typical = pair.typical_loss();
         let finest = greatest / MAX_POINTS;
