@@ -24,11 +24,11 @@ fn tables_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.csv");
     fs::write(&path, "a, Label ,b\n1.5,2,-3\n0,0,1e-3\n").unwrap();
-    let examples = csv::read(&path, None, None).unwrap();
+    let examples = csv::read(&path, csv::LABEL, None, None).unwrap();
     assert_eq!((examples.shape(), examples.classes(), examples.count()), (Shape::vector(2), 3, 2));
     assert_eq!(values(&examples, 0), (2, vec![1.5, -3.0]));
     assert_eq!(values(&examples, 1), (0, vec![0.0, 1e-3]));
-    assert_eq!(csv::read(&path, Some(Shape::new(2, 1, 1)), Some(5)).unwrap().classes(), 5);
+    assert_eq!(csv::read(&path, csv::LABEL, Some(Shape::new(2, 1, 1)), Some(5)).unwrap().classes(), 5);
 }
 
 #[test]
@@ -48,13 +48,13 @@ fn tables_that_are_wrong_are_refused_with_the_place() {
     ];
     for (text, expected) in cases {
         fs::write(&path, text).unwrap();
-        let error = csv::read(&path, None, Some(3)).unwrap_err().to_string();
+        let error = csv::read(&path, csv::LABEL, None, Some(3)).unwrap_err().to_string();
         assert!(error.contains("table.csv") && error.contains(expected), "{error}");
     }
     fs::write(&path, "label,a\n1,2\n").unwrap();
-    let error = csv::read(&path, Some(Shape::new(1, 28, 28)), None).unwrap_err().to_string();
+    let error = csv::read(&path, csv::LABEL, Some(Shape::new(1, 28, 28)), None).unwrap_err().to_string();
     assert!(error.contains("1 columns of features, but 1×28×28 needs 784"), "{error}");
-    let error = csv::read(&folder.path().join("absent.csv"), None, None).unwrap_err().to_string();
+    let error = csv::read(&folder.path().join("absent.csv"), csv::LABEL, None, None).unwrap_err().to_string();
     assert!(error.contains("cannot read") && error.contains("absent.csv"), "{error}");
 }
 

@@ -5,21 +5,21 @@ use crate::models::Shape;
 use crate::{LearningError, Result};
 use std::path::Path;
 
-/// The header of the column with the labels.
-const LABEL: &str = "label";
+/// What the column with the labels is called unless told otherwise.
+pub const LABEL: &str = "label";
 
-/// Reads a table with a header, one of whose columns is called `label`. Labels are whole numbers from 0 on; the other columns are the
-/// features, in their order.
+/// Reads a table with a header, one of whose columns is called as `label` says (upper or lower case). Labels are whole numbers from 0 on; the
+/// other columns are the features, in their order.
 ///
 /// `shape` says what the features are together (28×28 pictures, for example); without it they are a plain vector. `classes` is how
 /// many classes there are; without it, as many as the largest label tells.
-pub fn read(path: &Path, shape: Option<Shape>, classes: Option<usize>) -> Result<Examples> {
+pub fn read(path: &Path, label: &str, shape: Option<Shape>, classes: Option<usize>) -> Result<Examples> {
     let wrong = |problem: String| LearningError::format(path, problem);
     let file = std::fs::File::open(path).map_err(LearningError::file("read", path))?;
     let mut reader = ::csv::ReaderBuilder::new().trim(::csv::Trim::All).from_reader(file);
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
-    let Some(column) = header.iter().position(|name| name.eq_ignore_ascii_case(LABEL)) else {
-        return Err(wrong(format!("no column is called '{LABEL}'; the first line has to name the columns")));
+    let Some(column) = header.iter().position(|name| name.eq_ignore_ascii_case(label)) else {
+        return Err(wrong(format!("no column is called '{label}'; the first line has to name the columns")));
     };
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     for record in reader.records() {

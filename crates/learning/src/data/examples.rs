@@ -105,6 +105,33 @@ impl Examples {
         &self.labels
     }
 
+    /// The examples at these places, in this order.
+    pub(crate) fn at(&self, places: &[usize]) -> Result<Self> {
+        let each = self.shape.len();
+        let row = |index: usize| index * each..(index + 1) * each;
+        let values = match &self.values {
+            Values::Bytes { bytes, meaning } => {
+                let bytes = places.iter().flat_map(|&index| bytes[row(index)].iter().copied()).collect();
+                Values::Bytes { bytes, meaning: meaning.clone() }
+            }
+            Values::Floats(floats) => {
+                Values::Floats(places.iter().flat_map(|&index| floats[row(index)].iter().copied()).collect())
+            }
+        };
+        let labels: Vec<u8> = places.iter().map(|&index| self.labels[index]).collect();
+        Self::new(self.shape, self.classes, labels.len() * each, labels, values)
+    }
+
+    /// Every number less `mean`, over `deviation`.
+    pub(crate) fn scaled(mut self, mean: f32, deviation: f32) -> Self {
+        let scale = |value: &mut f32| *value = (*value - mean) / deviation;
+        match &mut self.values {
+            Values::Bytes { meaning, .. } => meaning.iter_mut().for_each(scale),
+            Values::Floats(floats) => floats.iter_mut().for_each(scale),
+        }
+        self
+    }
+
     /// The first `count` examples, or all if there are not so many.
     pub fn truncated(mut self, count: usize) -> Self {
         let count = count.clamp(1, self.len());

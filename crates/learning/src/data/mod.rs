@@ -6,10 +6,12 @@ pub mod directory;
 mod examples;
 pub mod idx;
 pub mod mnist;
+mod normalisation;
 pub mod npz;
 mod pca;
 mod population;
 
 pub use examples::{Clients, Dataset, Examples};
+pub use normalisation::Normalisation;
 pub use pca::Pca;
 pub use population::Bootstrap;

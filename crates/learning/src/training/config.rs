@@ -1,7 +1,7 @@
 //! A run, as a configuration file describes it.
 
-use super::Algorithm;
-use crate::data::{Dataset, digits, directory, mnist};
+use super::{Algorithm, DataConfig, Preparation};
+use crate::data::Dataset;
 use crate::models::ModelConfig;
 use crate::step::StepRule;
 use crate::{LearningError, Result};
@@ -30,6 +30,9 @@ pub struct TrainingConfig {
     pub clients: Option<u64>,
     /// The examples.
     pub data: DataConfig,
+    /// What is done to the examples before training.
+    #[serde(default, skip_serializing_if = "Preparation::is_nothing")]
+    pub preparation: Preparation,
     /// The model.
     pub model: ModelConfig,
     /// Who speaks, and what is done to gradients.
@@ -38,43 +41,24 @@ pub struct TrainingConfig {
     pub step: StepRule,
 }
 
-/// Where examples come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum DataConfig {
-    /// The generated digits.
-    Digits {
-        /// Training examples.
-        train: usize,
-        /// Test examples.
-        test: usize,
-    },
-    /// MNIST, from the data directory.
-    Mnist,
-}
-
-/// The digits are the same for every run, as MNIST is.
-const DIGITS_SEED: u64 = 1;
-
-impl DataConfig {
-    /// Loads it; `data_directory` as in [`directory::data_directory`].
-    pub fn load(&self, data_directory: Option<&Path>) -> Result<Dataset> {
-        match *self {
-            Self::Digits { train, test } => digits::dataset(train, test, DIGITS_SEED),
-            Self::Mnist => mnist::load(&directory::data_directory(data_directory)?),
-        }
-    }
-}
-
 impl TrainingConfig {
-    /// Reads a configuration; what it says is checked when the run is set up.
+    /// Reads a configuration; what it says is checked when the run is set up. Files that it names are found from where it lies: `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        toml::from_str(text).map_err(|error| LearningError::format(path, error.to_string().trim_end()))
+        let mut config: Self =
+            toml::from_str(text).map_err(|error| LearningError::format(path, error.to_string().trim_end()))?;
+        config.data.find_from(path.parent().unwrap_or(Path::new("")))?;
+        Ok(config)
     }
 
     /// The text that [`parse`](Self::parse) reads.
     pub fn to_text(&self) -> Result<String> {
         toml::to_string(self).map_err(|error| LearningError::Data(error.to_string()))
+    }
+
+    /// Loads and prepares the examples; `data_directory` as in [`data_directory`](crate::data::directory::data_directory).
+    pub fn load(&self, data_directory: Option<&Path>) -> Result<Dataset> {
+        self.preparation.check()?;
+        self.preparation.apply(self.data.load(data_directory)?)
     }
 
     /// Whether it makes sense, as far as can be said without the data.

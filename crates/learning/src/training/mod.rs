@@ -3,17 +3,21 @@
 mod algorithm;
 mod checkpoint;
 mod config;
+mod data;
 mod folder;
 mod metrics;
 mod population;
+mod preparation;
 pub mod presets;
 mod run;
 mod simulation;
 
 pub use algorithm::Algorithm;
-pub use config::{DataConfig, TrainingConfig};
+pub use config::TrainingConfig;
+pub use data::DataConfig;
 pub use folder::RunFolder;
 pub use metrics::Metrics;
 pub use population::Population;
+pub use preparation::Preparation;
 pub use run::{Progress, Run};
 pub use simulation::Simulation;

@@ -1,0 +1,174 @@
+//! Where the examples of a run come from.
+
+use crate::data::{Clients, Dataset, Examples, csv, digits, directory, idx, mnist, npz};
+use crate::models::Shape;
+use crate::{LearningError, Result, random};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Where examples come from. Paths are relative to the configuration file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DataConfig {
+    /// The generated digits.
+    Digits {
+        /// Training examples.
+        train: usize,
+        /// Test examples.
+        test: usize,
+    },
+    /// MNIST, from the data directory.
+    Mnist,
+    /// Pictures in MNIST's format, plain or compressed with gzip; bytes are scaled to 0 to 1.
+    Idx {
+        /// \[examples, rows, columns\].
+        train_images: PathBuf,
+        /// \[examples\].
+        train_labels: PathBuf,
+        /// \[examples, rows, columns\].
+        test_images: PathBuf,
+        /// \[examples\].
+        test_labels: PathBuf,
+    },
+    /// NumPy's archive with `x_train`, `y_train`, `x_test`, `y_test`.
+    Npz {
+        /// The archive.
+        file: PathBuf,
+    },
+    /// A table with a line for each example.
+    Csv {
+        /// The clients' examples.
+        train: PathBuf,
+        /// The test examples; or a share of `train`, with `test_share`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        test: Option<PathBuf>,
+        /// Which share of `train` is tested on, and belongs to no client. Drawn at random, the same in every run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        test_share: Option<f64>,
+        /// What the column with the labels is called.
+        #[serde(default = "label", skip_serializing_if = "is_label")]
+        label: String,
+        /// What the features are together, as \[channels, rows, columns\]; a plain vector unless told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shape: Option<Shape>,
+        /// How many classes there are; as many as the largest label tells, unless told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        classes: Option<usize>,
+    },
+}
+
+fn label() -> String {
+    csv::LABEL.to_owned()
+}
+
+#[allow(clippy::ptr_arg, reason = "serde passes the field")]
+fn is_label(label: &String) -> bool {
+    label == csv::LABEL
+}
+
+/// The digits are the same for every run, as MNIST is; and so is the split of a table.
+const DIGITS_SEED: u64 = 1;
+const SPLIT_SEED: u64 = 1;
+
+impl DataConfig {
+    /// Makes its paths absolute, as seen from `folder`, so that they are found from anywhere.
+    pub(crate) fn find_from(&mut self, folder: &Path) -> Result<()> {
+        let paths: Vec<&mut PathBuf> = match self {
+            Self::Digits { .. } | Self::Mnist => Vec::new(),
+            Self::Idx { train_images, train_labels, test_images, test_labels } => {
+                vec![train_images, train_labels, test_images, test_labels]
+            }
+            Self::Npz { file } => vec![file],
+            Self::Csv { train, test, .. } => [train].into_iter().chain(test).collect(),
+        };
+        for path in paths {
+            *path = std::path::absolute(folder.join(&*path)).map_err(LearningError::file("find", path))?;
+        }
+        Ok(())
+    }
+
+    /// Loads it; `data_directory` as in [`directory::data_directory`].
+    pub fn load(&self, data_directory: Option<&Path>) -> Result<Dataset> {
+        match self {
+            Self::Digits { train, test } => digits::dataset(*train, *test, DIGITS_SEED),
+            Self::Mnist => mnist::load(&directory::data_directory(data_directory)?),
+            Self::Idx { train_images, train_labels, test_images, test_labels } => {
+                let train = Pictures::read(train_images, train_labels)?;
+                let test = Pictures::read(test_images, test_labels)?;
+                let classes = train.classes().max(test.classes());
+                Dataset::new(stem(train_images), train.examples(classes)?, test.examples(classes)?)
+            }
+            Self::Npz { file } => npz::read(file),
+            Self::Csv { train, test, test_share, label, shape, classes } => {
+                let name = stem(train);
+                match (test, *test_share) {
+                    (Some(test), None) => {
+                        let train = csv::read(train, label, *shape, *classes)?;
+                        let test = csv::read(test, label, Some(train.shape()), Some(train.classes()))?;
+                        Dataset::new(name, train, test)
+                    }
+                    (None, Some(share)) => split(name, &csv::read(train, label, *shape, *classes)?, share),
+                    (given, _) => {
+                        let requirement = "one of test, a file, and test_share, a share of train";
+                        let given = if given.is_some() { "both" } else { "neither" };
+                        Err(LearningError::out_of_range("test data", requirement, given))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Two files: pictures, and their labels.
+struct Pictures<'a> {
+    path: &'a Path,
+    shape: Shape,
+    images: idx::Idx,
+    labels: idx::Idx,
+}
+
+impl<'a> Pictures<'a> {
+    fn read(path: &'a Path, labels_path: &Path) -> Result<Self> {
+        let (images, labels) = (idx::read(path)?, idx::read(labels_path)?);
+        let &[count, height, width] = images.dimensions.as_slice() else {
+            let dimensions = images.dimensions.len();
+            let problem =
+                format!("pictures have three dimensions (examples, rows, columns), but here are {dimensions}");
+            return Err(LearningError::format(path, problem));
+        };
+        if labels.dimensions != [count] {
+            let dimensions = &labels.dimensions;
+            let problem =
+                format!("should have a label for each of {count} pictures, but its dimensions are {dimensions:?}");
+            return Err(LearningError::format(labels_path, problem));
+        }
+        Ok(Self { path, shape: Shape::new(1, height, width), images, labels })
+    }
+
+    /// As many as the largest label tells.
+    fn classes(&self) -> usize {
+        self.labels.bytes.iter().map(|label| usize::from(*label) + 1).max().unwrap_or(0).max(2)
+    }
+
+    fn examples(self, classes: usize) -> Result<Examples> {
+        Examples::from_bytes(self.shape, classes, self.images.bytes, self.labels.bytes, 0.0, 1.0)
+            .map_err(|error| LearningError::format(self.path, error.to_string()))
+    }
+}
+
+/// Sets a share of the examples aside for the test.
+fn split(name: String, examples: &Examples, share: f64) -> Result<Dataset> {
+    let aside = (examples.len() as f64 * share).round();
+    if !(share > 0.0 && share < 1.0 && aside >= 1.0 && aside < examples.len() as f64) {
+        let requirement = format!("between 0 and 1, so that some of the {} examples are on each side", examples.len());
+        return Err(LearningError::out_of_range("test_share", requirement, share));
+    }
+    let mut places: Vec<usize> = (0..examples.len()).collect();
+    random::shuffle(&mut random::stream(SPLIT_SEED, "test share", &[]), &mut places);
+    let (test, train) = places.split_at(aside as usize);
+    Dataset::new(name, examples.at(train)?, examples.at(test)?)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
