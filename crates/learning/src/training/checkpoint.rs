@@ -100,7 +100,9 @@ impl Identity {
             return Err(format!("was written by version {theirs}, and this is {ours}: resume with that one"));
         }
         if other.config != self.config {
-            return Err("belongs to another configuration than the folder's config.toml: put that back as it was".into());
+            return Err(
+                "belongs to another configuration than the folder's config.toml: put that back as it was".into()
+            );
         }
         if other.data != self.data {
             return Err("belongs to a run on other data: give the data directory of that run".into());
@@ -131,7 +133,8 @@ impl Checkpoint {
             metrics_bytes: self.metrics_bytes,
             seconds: self.seconds,
         };
-        let complain = |error: &dyn std::fmt::Display| LearningError::Data(format!("no checkpoint can be made: {error}"));
+        let complain =
+            |error: &dyn std::fmt::Display| LearningError::Data(format!("no checkpoint can be made: {error}"));
         let header = serde_json::to_string(&header).map_err(|error| complain(&error))?;
         let singles = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
         let doubles = |values: &[f64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
@@ -155,7 +158,9 @@ impl Checkpoint {
         let Some(rest) = bytes.strip_prefix(FIRST_LINE) else {
             return Err(wrong("is not a checkpoint of shuffledp train"));
         };
-        let damaged = || wrong("is damaged: its contents do not match its checksum; the run must be started again in another folder");
+        let damaged = || {
+            wrong("is damaged: its contents do not match its checksum; the run must be started again in another folder")
+        };
         let (digest, body) = rest.split_at_checked(DIGEST).ok_or_else(damaged)?;
         if Sha256::digest(body).as_slice() != digest {
             return Err(damaged());

@@ -5,11 +5,14 @@ use crate::{LearningError, Result};
 use std::path::Path;
 
 /// Every preset's name and text.
-const PRESETS: [(&str, &str); 5] = [
+const PRESETS: [(&str, &str); 8] = [
     ("quick", include_str!("presets/quick.toml")),
     ("girgis-fig5a", include_str!("presets/girgis-fig5a.toml")),
     ("girgis-fig5b", include_str!("presets/girgis-fig5b.toml")),
     ("checkin-fig3a", include_str!("presets/checkin-fig3a.toml")),
+    ("checkin-fig3b", include_str!("presets/checkin-fig3b.toml")),
+    ("checkin-fig4", include_str!("presets/checkin-fig4.toml")),
+    ("gaussian-fig1b", include_str!("presets/gaussian-fig1b.toml")),
     ("reference", include_str!("presets/reference.toml")),
 ];
 
@@ -18,28 +21,69 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|(name, _)| *name)
 }
 
+/// The text of a preset: a configuration to start from.
+pub fn text(name: &str) -> Result<&'static str> {
+    let found = PRESETS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| *text).ok_or_else(|| {
+        let requirement = format!("one of {}", names().collect::<Vec<_>>().join(", "));
+        LearningError::out_of_range("preset", requirement, name)
+    })
+}
+
 /// The configuration of this name.
 pub fn preset(name: &str) -> Result<TrainingConfig> {
-    let Some((_, text)) = PRESETS.iter().find(|(known, _)| *known == name) else {
-        let requirement = format!("one of {}", names().collect::<Vec<_>>().join(", "));
-        return Err(LearningError::out_of_range("preset", requirement, name));
-    };
-    TrainingConfig::parse(text, Path::new(name))
+    TrainingConfig::parse(text(name)?, Path::new(name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Bootstrap, digits};
+    use crate::training::Simulation;
 
     #[test]
-    fn presets_are_whole_and_called_as_they_are_named() {
+    fn presets_are_called_as_they_are_named() {
         for name in names() {
-            let config = preset(name).unwrap();
-            assert_eq!(config.name, name);
-            config.check().unwrap();
-            config.algorithm.scheme(60_000).unwrap();
+            assert_eq!(preset(name).unwrap().name, name);
         }
         let error = preset("fast").unwrap_err().to_string();
-        assert!(error.starts_with("preset must be one of quick, girgis-fig5a"), "{error}");
+        let all = names().collect::<Vec<_>>().join(", ");
+        assert_eq!(error, format!("preset must be one of {all}, but is fast"));
+    }
+
+    /// As many clients with pictures of MNIST's shape as the preset has; who they are does not matter before the first round.
+    fn plan(name: &str) -> (u64, Option<f64>) {
+        let config = preset(name).unwrap();
+        let examples = digits::dataset(10, 1, 1).unwrap().train;
+        let clients = match config.data {
+            crate::training::DataConfig::Digits { train, .. } => train as u64,
+            _ => 60_000,
+        };
+        let population = Bootstrap::new(&examples, config.clients.unwrap_or(clients), 1).unwrap();
+        let simulation = Simulation::new(&config, &population).unwrap();
+        assert_eq!(simulation.model().parameters() > 10_000, name != "quick");
+        simulation.plan().unwrap()
+    }
+
+    /// What the presets' comments say.
+    #[test]
+    fn presets_can_be_set_up_and_cost_what_they_say() {
+        let said = [
+            ("quick", 0.44070),
+            ("girgis-fig5a", 0.42088),
+            ("girgis-fig5b", 0.64704),
+            ("checkin-fig3a", 0.48968),
+            ("checkin-fig3b", 2.3297),
+            ("checkin-fig4", 0.061735),
+            ("gaussian-fig1b", 3.1618),
+            ("reference", f64::INFINITY),
+        ];
+        assert!(said.iter().map(|(name, _)| *name).eq(names()));
+        for (name, epsilon) in said {
+            let (rounds, planned) = plan(name);
+            assert_eq!(rounds, preset(name).unwrap().rounds);
+            assert_eq!(planned.is_some(), epsilon.is_finite(), "{name}");
+            assert!(planned.is_none_or(|planned| planned <= epsilon && planned > 0.0), "{name}: {planned:?}");
+        }
     }
 }

@@ -146,7 +146,9 @@ impl<'a, P: Clients> Simulation<'a, P> {
             && state.round <= self.config.rounds
             && accountant == expected;
         if !fits {
-            return Err(LearningError::Data("the checkpoint is not of this run: its numbers contradict the configuration".into()));
+            return Err(LearningError::Data(
+                "the checkpoint is not of this run: its numbers contradict the configuration".into(),
+            ));
         }
         self.ledger = Ledger::resume(accountant, self.config.delta, self.config.target_epsilon)?;
         (self.state, self.monitor, self.last) = (state, monitor, last);
