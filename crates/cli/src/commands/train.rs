@@ -1,20 +1,27 @@
 //! `shuffledp train`: a model trained by simulated clients, with ε running alongside.
 
+mod estimate;
+
 use crate::args::{count, real};
 use crate::failure::Failure;
-use crate::output::{self, Progress};
-use serde::Serialize;
+use crate::outcome::Outcome;
+use crate::output::training::{Trained, heading, line, live, page, pictures};
+use crate::output::{self, NewFile, Progress};
+use anyhow::Context;
+use clap::builder::PossibleValuesParser;
+use shuffledp_accounting::accountant::Accountant;
+use shuffledp_accounting::bound::Standing;
+use shuffledp_accounting::catalogue::{Options, Target};
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::Clients;
 use shuffledp_learning::training::{self, Metrics, Population, Run, RunFolder, Simulation, TrainingConfig, presets};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// Train a model under the shuffle model, simulated on this machine, with ε running alongside
 ///
 /// Every client has one example. In a round some of them send a clipped and randomized gradient; the server takes a step along the mean of
-/// the shuffled reports. Printed at every evaluation: accuracy on the test examples, a rigorous ε of all rounds so far, and what no analysis can
-/// get below. The same seed gives the same run, whatever the number of threads.
+/// the shuffled reports. Printed at every evaluation: accuracy on the test examples (where weights are averaged: of their mean, and of the last
+/// ones), a rigorous ε of all rounds so far, and what no analysis can get below. The same seed gives the same run, whatever the number of threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct TrainArgs {
@@ -33,31 +40,43 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "E", value_parser = real, conflicts_with = "resume")]
     target_epsilon: Option<f64>,
 
-    /// The data directory, for data that is not generated
+    /// The data directory, where 'shuffledp data' puts datasets
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     data: Option<PathBuf>,
 
-    /// New folder for metrics, checkpoints, ledger, weights and the record of the run
+    /// How many threads work; the result does not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = count)]
+    threads: Option<u64>,
+
+    /// Print the privacy of the whole run and how long it would take, and do not train
+    #[arg(long, conflicts_with_all = ["output", "resume", "report"])]
+    dry_run: bool,
+
+    /// Show every bound on ε at the end, with its standing, and why the others do not apply
+    #[arg(long)]
+    all: bool,
+
+    /// New folder for metrics, checkpoints, ledger, weights, plots and the record of the run
     #[arg(short, long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "resume")]
     output: Option<PathBuf>,
 
-    /// Print the privacy of the whole run and how long it would take, and do not train
-    #[arg(long, conflicts_with_all = ["output", "resume"])]
-    dry_run: bool,
-
-    /// Print JSON: a line for each evaluation
+    /// Print JSON: a line for each evaluation, with --all a last one as of 'epsilon --all'
     #[arg(long)]
     json: bool,
+
+    /// Also write a self-contained HTML page
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    report: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct WhatArgs {
-    /// A configuration by name: quick, girgis-fig5a, girgis-fig5b, checkin-fig3a
-    #[arg(long, value_name = "NAME")]
+    /// A configuration that comes with the program
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()))]
     preset: Option<String>,
 
-    /// A configuration file
+    /// A configuration file; paths in it are relative to it
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     config: Option<PathBuf>,
 
@@ -69,56 +88,40 @@ struct WhatArgs {
 const AFTER_HELP: &str = "\
 Examples:
   Generated digits, about a minute:
-  $ shuffledp train --preset quick
+  $ shuffledp train --preset quick -o run --report run.html
 
   What would it cost?
-  $ shuffledp train --preset girgis-fig5a --dry-run";
+  $ shuffledp train --preset girgis-fig5a --dry-run
+
+  It was stopped; go on:
+  $ shuffledp train --resume run";
 
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let config = args.config()?;
     config.check().map_err(refused)?;
-    let dataset = config.data.load(args.data.as_deref()).map_err(refused)?;
+    // Whoever waits for a run should not learn only then that it cannot be saved.
+    if let Some(path) = &args.output {
+        require_place(path)?;
+    }
+    let report = args.report.as_deref().map(|path| NewFile::create("--report", path)).transpose()?;
+    if let Some(threads) = args.threads {
+        set_threads(threads)?;
+    }
+    if let Some(warning) = config.preparation.warning() {
+        output::say(&format!("warning: {warning}"));
+    }
+    let dataset = config.load(args.data.as_deref()).map_err(refused)?;
     let population = Population::new(&dataset.train, config.clients, config.seed).map_err(refused)?;
     let simulation = Simulation::new(&config, &population).map_err(refused)?;
     if args.dry_run {
-        return dry_run(simulation, &config, args.json);
+        return estimate::run(simulation, &config, args.json);
     }
-    let mut run = match (&args.what.resume, &args.output) {
-        (Some(path), _) => Run::resume(simulation, &dataset.test, RunFolder::open(path).map_err(refused)?),
-        (None, Some(path)) => {
-            let folder = RunFolder::create(path, &config).map_err(refused)?;
-            Run::start(simulation, &dataset.test, Some(folder))
-        }
-        (None, None) => Run::start(simulation, &dataset.test, None),
-    }
-    .map_err(refused)?;
-    let progress = Progress::new((config.rounds - run.simulation().state().round) as usize, "training");
-    if !args.json {
-        output::print(&heading(run.simulation(), &config, &dataset.name, population.count()))?;
-    }
-    let result = loop {
-        match run.advance().map_err(refused)? {
-            training::Progress::Round => progress.step(),
-            training::Progress::Evaluated(metrics) => {
-                progress.step();
-                print(&metrics, args.json)?;
-            }
-            training::Progress::Finished { result, fresh } => {
-                if fresh {
-                    print(&result, args.json)?;
-                }
-                break result;
-            }
-        }
-    };
-    progress.finish();
-    if result.round < config.rounds {
-        output::say(&format!("stopped after {} rounds: another one would exceed the budget", result.round));
-    }
-    if let Some(warning) = run.simulation().warning() {
-        output::say(&format!("warning: {warning}"));
-    }
-    Ok(())
+    let weights = simulation.model().parameters();
+    let run = args.begin(simulation, &dataset.test).map_err(refused)?;
+    let (accountant, metrics) = finish(run, args, &config, &dataset.name, population.count())?;
+    let clients = population.count();
+    let trained = Trained { config: &config, data: &dataset.name, clients, weights, metrics, accountant };
+    conclude(&trained, args, report)
 }
 
 impl TrainArgs {
@@ -133,6 +136,27 @@ impl TrainArgs {
         config.rounds = self.rounds.unwrap_or(config.rounds);
         config.target_epsilon = self.target_epsilon.or(config.target_epsilon);
         Ok(config)
+    }
+
+    /// The folder of the run, if it has one.
+    fn folder(&self) -> Option<&Path> {
+        self.what.resume.as_deref().or(self.output.as_deref())
+    }
+
+    /// The run before its first round, or where it was stopped.
+    fn begin<'a, P: Clients>(
+        &self,
+        simulation: Simulation<'a, P>,
+        test: &'a shuffledp_learning::data::Examples,
+    ) -> Result<Run<'a, P>, LearningError> {
+        match (&self.what.resume, &self.output) {
+            (Some(path), _) => Run::resume(simulation, test, RunFolder::open(path)?),
+            (None, Some(path)) => {
+                let folder = RunFolder::create(path, simulation.config())?;
+                Run::start(simulation, test, Some(folder))
+            }
+            (None, None) => Run::start(simulation, test, None),
+        }
     }
 }
 
@@ -149,50 +173,123 @@ fn refused(error: LearningError) -> Failure {
     }
 }
 
-fn heading<P: Clients>(simulation: &Simulation<'_, P>, config: &TrainingConfig, data: &str, clients: u64) -> String {
-    let weights = simulation.model().parameters();
-    format!(
-        "{}: {data}, {clients} clients, {weights} weights, {} rounds, δ = {:e}\n\
-         {:>8} {:>10} {:>10} {:>10} {:>10}\n",
-        config.name, config.rounds, config.delta, "round", "accuracy", "loss", "ε", "ε at least"
-    )
-}
-
-/// A line for an evaluation.
-fn print(metrics: &Metrics, json: bool) -> Result<(), Failure> {
-    let line = if json {
-        serde_json::to_string(metrics).map_err(anyhow::Error::from)?
-    } else {
-        let Metrics { round, test_accuracy, train_loss, epsilon, epsilon_lower, .. } = *metrics;
-        format!("{round:>8} {:>8.2} % {train_loss:>10.4} {epsilon:>10.4} {epsilon_lower:>10.4}", 100.0 * test_accuracy)
-    };
-    output::print(&format!("{line}\n"))
-}
-
-/// What a whole run would cost.
-#[derive(Serialize)]
-struct Estimate {
-    name: String,
-    rounds: u64,
-    epsilon: Option<f64>,
-    delta: f64,
-    seconds: f64,
-}
-
-/// ε of as many rounds as would be run, and the time of one round times their number.
-fn dry_run<P: Clients>(mut simulation: Simulation<'_, P>, config: &TrainingConfig, json: bool) -> Result<(), Failure> {
-    let (rounds, epsilon) = simulation.plan().map_err(refused)?;
-    let started = Instant::now();
-    simulation.step().map_err(refused)?;
-    let seconds = started.elapsed().as_secs_f64() * rounds as f64;
-    let estimate = Estimate { name: config.name.clone(), rounds, epsilon, delta: config.delta, seconds };
-    if json {
-        let text = serde_json::to_string_pretty(&estimate).map_err(anyhow::Error::from)?;
-        return output::print(&format!("{text}\n"));
+/// Could a folder be made here? Nothing is: a run that is refused for another reason leaves nothing behind.
+fn require_place(path: &Path) -> Result<(), Failure> {
+    let complain = || format!("--output: cannot write to {}", path.display());
+    if std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
+        let problem = "is not empty: name another folder, or go on with the run in it by --resume";
+        return Err(Failure::Usage(format!("--output: {} {problem}", path.display())));
     }
-    let privacy = match epsilon {
-        Some(epsilon) => format!("ε = {epsilon:.4} at δ = {:e}", config.delta),
-        None => "no privacy".to_owned(),
+    let path = std::path::absolute(path).with_context(complain)?;
+    let Some(there) = path.ancestors().find(|ancestor| ancestor.exists()) else { return Ok(()) };
+    let probe = there.join(format!(".shuffledp.{}.part", std::process::id()));
+    std::fs::write(&probe, []).and_then(|()| std::fs::remove_file(&probe)).with_context(complain)?;
+    Ok(())
+}
+
+fn set_threads(threads: u64) -> Result<(), Failure> {
+    let number = usize::try_from(threads).ok().filter(|number| (1..=1024).contains(number));
+    let number = number.ok_or_else(|| Failure::Usage(format!("--threads must be 1 to 1024, but is {threads}")))?;
+    rayon::ThreadPoolBuilder::new().num_threads(number).build_global().context("cannot start threads")?;
+    Ok(())
+}
+
+/// Runs to the end, with a line for each evaluation: all rounds that were charged, and all evaluations.
+fn finish<P: Clients>(
+    mut run: Run<'_, P>,
+    args: &TrainArgs,
+    config: &TrainingConfig,
+    data: &str,
+    clients: u64,
+) -> Result<(Accountant, Vec<Metrics>), Failure> {
+    let left = config.rounds.saturating_sub(run.simulation().state().round);
+    let progress = Progress::new(left as usize, "training");
+    if !args.json {
+        output::print(&heading(config, data, clients, run.simulation().model().parameters()))?;
+    }
+    let mut metrics = Vec::new();
+    let show = |metrics: &Metrics| {
+        progress.tell(live(metrics));
+        let text = match args.json {
+            true => serde_json::to_string(metrics).map_err(anyhow::Error::from)? + "\n",
+            false => line(metrics, config),
+        };
+        progress.aside(|| output::print(&text))
     };
-    output::print(&format!("{}: {rounds} rounds, {privacy}, about {seconds:.0} s\n", config.name))
+    let result = loop {
+        match run.advance().map_err(refused)? {
+            training::Progress::Round => progress.step(),
+            training::Progress::Evaluated(evaluated) => {
+                progress.step();
+                show(&evaluated)?;
+                metrics.push(evaluated);
+            }
+            training::Progress::Finished { result, fresh } => {
+                // A finished run that is resumed has only this to say.
+                if fresh || metrics.is_empty() {
+                    show(&result)?;
+                    metrics.push(result);
+                }
+                break result;
+            }
+        }
+    };
+    progress.finish();
+    if result.round < config.rounds {
+        output::say(&format!("stopped after {} rounds: another one would exceed the budget", result.round));
+    }
+    if let Some(warning) = run.simulation().warning() {
+        output::say(&format!("warning: {warning}"));
+    }
+    match args.folder() {
+        // What was done before a run was resumed is in its folder.
+        Some(folder) => left_in(folder),
+        None => Ok((run.simulation().ledger().accountant().clone(), metrics)),
+    }
+}
+
+/// The ledger and the metrics in the folder of a finished run.
+fn left_in(folder: &Path) -> Result<(Accountant, Vec<Metrics>), Failure> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let accountant = Accountant::load(&read("ledger.json")?)?;
+    let metrics: Result<Vec<Metrics>, _> = read("metrics.jsonl")?.lines().map(serde_json::from_str).collect();
+    Ok((accountant, metrics.with_context(|| format!("metrics.jsonl in {} is damaged", folder.display()))?))
+}
+
+/// Everything that is made of a finished run.
+fn conclude(trained: &Trained<'_>, args: &TrainArgs, report: Option<NewFile>) -> Result<(), Failure> {
+    let outcome = match trained.question().filter(|_| args.all) {
+        Some(question) => {
+            let target = Target::EpsilonAt { delta: trained.config.delta };
+            Some(Outcome::find(question, target, &Options::default(), Standing::Rigorous)?)
+        }
+        None => None,
+    };
+    if args.all && outcome.is_none() {
+        output::say("no bounds: they are known for rounds that are all alike and private");
+    }
+    let mut printed = Ok(());
+    if let Some(outcome) = &outcome {
+        let document = output::json::document(outcome, true)?;
+        if let Some(folder) = args.folder() {
+            NewFile::create("--output", &folder.join("privacy.json"))?.finish(document.as_bytes())?;
+        }
+        printed =
+            output::print(&if args.json { document } else { format!("\n{}", output::text::answer(outcome, true)?) });
+    }
+    if let Some(folder) = args.folder() {
+        for (name, picture) in pictures(trained) {
+            let svg = picture.to_svg().map_err(anyhow::Error::from)?;
+            NewFile::create("--output", &folder.join(name))?.finish(svg.as_bytes())?;
+        }
+        output::say(&format!("wrote {}", folder.display()));
+    }
+    if let (Some(file), Some(path)) = (report, &args.report) {
+        file.finish(page(trained, outcome.as_ref())?.as_bytes())?;
+        output::say(&format!("wrote {}", path.display()));
+    }
+    printed
 }

@@ -9,6 +9,7 @@ pub(crate) mod plot;
 mod progress;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod training;
 mod words;
 
 pub(crate) use file::NewFile;

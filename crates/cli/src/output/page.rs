@@ -118,7 +118,8 @@ fn result(outcome: &Outcome) -> Section {
     section
 }
 
-fn details(outcome: &Outcome) -> Result<Vec<Section>> {
+/// Every bound, and what does not apply.
+pub(super) fn details(outcome: &Outcome) -> Result<Vec<Section>> {
     let mut bounds = Section::new("Every bound");
     bounds
         .paragraph("Upper bounds are rounded up and lower bounds down in the last digit shown.")

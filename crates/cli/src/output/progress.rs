@@ -30,6 +30,16 @@ impl Progress {
         self.bar.inc(1);
     }
 
+    /// Says something else in front of the bar.
+    pub(crate) fn tell(&self, message: String) {
+        self.bar.set_message(message);
+    }
+
+    /// Does something that prints, with the bar out of the way.
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

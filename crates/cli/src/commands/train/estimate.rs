@@ -1,0 +1,69 @@
+//! `--dry-run`: what a run would cost, without the run.
+
+use super::refused;
+use crate::failure::Failure;
+use crate::output;
+use crate::output::training::plan;
+use serde_json::json;
+use shuffledp_accounting::accountant::Accountant;
+use shuffledp_learning::data::Clients;
+use shuffledp_learning::ledger::Ledger;
+use shuffledp_learning::training::{Simulation, TrainingConfig};
+use std::time::{Duration, Instant};
+
+/// The first round also starts threads; more of them, for about so long, tell more.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// ε of as many rounds as would be run, and the time of a round times their number.
+pub(super) fn run<P: Clients>(
+    mut simulation: Simulation<'_, P>,
+    config: &TrainingConfig,
+    json: bool,
+) -> Result<(), Failure> {
+    let (rounds, epsilon) = simulation.plan().map_err(refused)?;
+    let started = Instant::now();
+    let stepped = simulation.step().map_err(refused)?;
+    let first = if stepped { started.elapsed().as_secs_f64() } else { 0.0 };
+    // Every round is charged as the first one was.
+    let mut all = Accountant::new();
+    for entry in simulation.ledger().accountant().ledger() {
+        all.compose(entry.round, entry.count.saturating_mul(rounds))?;
+    }
+    for entry in simulation.ledger().accountant().releases() {
+        all.compose_release(entry.release, entry.count.saturating_mul(rounds))?;
+    }
+    let seconds = seconds_of_a_round(&mut simulation, first)? * rounds as f64;
+    let local = all.local_epsilon();
+    let ledger = Ledger::resume(all, config.delta, None).map_err(refused)?;
+    let epsilons = match epsilon {
+        Some(epsilon) => Some((epsilon, ledger.epsilon_lower().map_err(refused)?, local)),
+        None => None,
+    };
+    let threads = rayon::current_num_threads();
+    if !json {
+        return output::print(&plan(config, rounds, epsilons, seconds, threads));
+    }
+    let number = |value: f64| if value.is_finite() { json!(value) } else { json!("inf") };
+    let (epsilon, lower, local) = epsilons.unwrap_or((f64::INFINITY, f64::INFINITY, f64::INFINITY));
+    let estimate = json!({
+        "name": config.name,
+        "rounds": rounds,
+        "delta": config.delta,
+        "epsilon": number(epsilon),
+        "epsilon_lower": number(lower),
+        "local_epsilon": number(local),
+        "seconds": seconds,
+        "threads": threads,
+    });
+    output::print(&format!("{estimate}\n"))
+}
+
+/// The mean of some rounds after the first one, which took `first` seconds; that, if there are no others.
+fn seconds_of_a_round<P: Clients>(simulation: &mut Simulation<'_, P>, first: f64) -> Result<f64, Failure> {
+    let started = Instant::now();
+    let mut rounds = 0;
+    while started.elapsed() < PATIENCE && simulation.step().map_err(refused)? {
+        rounds += 1;
+    }
+    Ok(if rounds > 0 { started.elapsed().as_secs_f64() / f64::from(rounds) } else { first })
+}
