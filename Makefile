@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check fuzz-wire bench bench-accounting bench-training docs demo
+.PHONY: help test lint both-sides calibrate-check fuzz-wire bench bench-accounting bench-training experiments-training docs demo
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
 	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
+	@echo "make experiments-training   the papers' training runs on MNIST, hours; experiments/training/README.md"
 	@echo "make docs    API documentation, and a list of the written ones"
 	@echo "make demo    the headline question; writes report.html"
 
@@ -49,6 +50,10 @@ bench-accounting:
 bench-training:
 	$(CARGO) build --release -p shuffledp-learning --example gradient_speed
 	python3 bench/training/run.py $(ARGS)
+
+# Stop it at any moment; it goes on where it was. PRESETS="…" and SEEDS="…" choose.
+experiments-training:
+	bash experiments/training/run.sh $(PRESETS)
 
 docs:
 	$(CARGO) doc --workspace --no-deps
