@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn run(grid: &Grid, start: f64, target: f64, mut f: impl FnMut(f64) -> f64) -> Found {
-        let search = Search { grid, target, exponent: 0.7, close: 0.0, reach: LONGEST };
+        let search = Search { grid, target, exponent: 0.7, close: 0.0, reach: f64::INFINITY };
         search.run(grid.place(start), |x| Ok(f(x))).unwrap()
     }
 
