@@ -142,6 +142,7 @@ impl Envelope {
         let Some(local_epsilon) = binary_epsilon(question) else {
             return Err(AccountingError::not_applicable("the bound is for binary randomized response"));
         };
+        envelope::check_size(question.scheme())?;
         let lattice = cache::remembered(cache::Key::Envelope(*question.scheme(), local_epsilon, outcomes), || {
             let blanket = lattice(&upper::two_level(question.scheme(), local_epsilon, 0.5)?, 2, resolution);
             Ok(envelope::curve(question.scheme(), local_epsilon, &blanket, outcomes)?.into_lattice())

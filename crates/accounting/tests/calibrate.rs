@@ -93,7 +93,10 @@ fn random_targets_come_back() {
         let found = calibrate(&question, unknown, &goal).unwrap_or_else(|error| panic!("{}: {error}", label()));
         let taken = started.elapsed();
         total += taken;
-        slow += u64::from(taken > Duration::from_secs(1));
+        if taken > Duration::from_secs(1) {
+            slow += 1;
+            println!("{:.3} s: {}", taken.as_secs_f64(), label());
+        }
         if taken > slowest.0 {
             slowest = (taken, label());
         }

@@ -26,6 +26,9 @@ const SLACK: f64 = 16.0 * f64::EPSILON;
 /// So many ideal protocols are composed for one answer. Mostly two are enough.
 const MAX_CANDIDATES: usize = 6;
 
+/// The same for a sketch.
+const FEW_CANDIDATES: usize = 2;
+
 /// Variations closer than this (in their logarithm) are as good as each other: δ is off by half the square of it at the most.
 const CLOSE: f64 = 0.1;
 
@@ -104,6 +107,10 @@ impl Idealised {
         })
     }
 
+    fn candidates(&self) -> usize {
+        if self.resolution == Resolution::ROUGH { FEW_CANDIDATES } else { MAX_CANDIDATES }
+    }
+
     /// At least ε at `delta`, strictly between 0 and 1; `+∞` where what the rounds' δ0 add up to exceeds δ.
     pub(crate) fn epsilon_upper(&self, delta: f64) -> Result<Answer> {
         if self.approximate.is_empty() {
@@ -113,7 +120,7 @@ impl Idealised {
         let mut best: Option<(f64, Candidate)> = None;
         let mut model = Model::new(self);
         let mut tried: Option<f64> = None;
-        for _ in 0..MAX_CANDIDATES {
+        for _ in 0..self.candidates() {
             let variation = model.variation_at_delta(delta, (least, most))?;
             if tried.is_some_and(|last| (variation / last).ln().abs() < CLOSE) {
                 break;
@@ -147,7 +154,7 @@ impl Idealised {
         let mut best: Option<(f64, Candidate)> = None;
         let mut model = Model::new(self);
         let mut tried: Option<f64> = None;
-        for _ in 0..MAX_CANDIDATES {
+        for _ in 0..self.candidates() {
             let variation = model.variation_at_epsilon(epsilon, range)?;
             if tried.is_some_and(|last| (variation / last).ln().abs() < CLOSE) {
                 break;
@@ -208,8 +215,12 @@ impl Idealised {
         let gaussian = self.gaussian_release()?;
         let released = self.releases.iter().map(|(_, count)| *count).chain(gaussian.map(|_| 1));
         let shuffled = self.exact.iter().map(|(_, count)| *count).chain(self.approximate.iter().map(|kind| kind.count));
-        let per_deviation =
-            if shuffled.chain(released).sum::<u64>() == 1 { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
+        let is_single = shuffled.chain(released).sum::<u64>() == 1;
+        let per_deviation = match (is_single, self.resolution == Resolution::ROUGH) {
+            (_, true) => PER_DEVIATION / 4.0,
+            (true, false) => PER_DEVIATION_SINGLE,
+            (false, false) => PER_DEVIATION,
+        };
         let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation, self.resolution);
         let mut parts: Vec<_> = self.exact.iter().map(|(pair, count)| (lattice(pair), *count)).collect();
         let releases = self.releases.iter().copied().chain(gaussian.map(|release| (release, 1)));
@@ -267,7 +278,7 @@ impl Candidate {
         let (mut x, mut overshoot) = (0.0, 1.0);
         let half = AtDelta { epsilon: None, of_pair: of_pair(0.5 * delta)?, delta: 0.5 * delta };
         // Ends long before, unless the fixed point is so near to not being one that it is not worth having.
-        for _ in 0..64 {
+        for _ in 0..32 {
             let left = (delta - self.charge(x)).next_down();
             if left <= 0.0 {
                 break;

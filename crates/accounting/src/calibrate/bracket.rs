@@ -38,6 +38,13 @@ const MAX_EVALUATIONS: usize = 400;
 /// The first move, in logarithms, where nothing is known about the slope.
 const STRIDE: f64 = 1.5;
 
+/// How much the first power law of [`Search::home_in`] may be off.
+const DOUBT: f64 = 0.03;
+
+/// It moves no more often than this, and no farther, in logarithms.
+const HOMING_MOVES: usize = 5;
+const HOMING_REACH: f64 = 0.7;
+
 /// No move is longer, in logarithms.
 const LONGEST: f64 = 16.0;
 
@@ -68,6 +75,47 @@ impl Search<'_> {
             Ok((safe, beyond)) => self.narrow(safe, beyond, &mut evaluate),
             Err(found) => Ok(found),
         }
+    }
+
+    /// From a place near the edge to what is most likely the last safe one, along power laws through the last two points: the first has this
+    /// `exponent`. Ends without evaluating the place, once it is thought to be known to a step.
+    pub(super) fn home_in(
+        &self,
+        start: i64,
+        mut exponent: f64,
+        mut epsilon: impl FnMut(f64) -> Result<f64>,
+    ) -> Result<i64> {
+        let mut point = Point { place: start, epsilon: epsilon(self.grid.value(start))? };
+        let mut doubt = DOUBT;
+        for _ in 0..HOMING_MOVES {
+            let distance = self.room(point) / exponent;
+            let is_near = distance.abs() <= HOMING_REACH;
+            if !is_near {
+                break;
+            }
+            let place = self.grid.last_within(point.place, distance);
+            let step = self.grid.step(place) / self.grid.value(place);
+            if doubt * distance.abs() < step || place == point.place {
+                return Ok(place);
+            }
+            let moved = Point { place, epsilon: epsilon(self.grid.value(place))? };
+            if moved.epsilon.is_infinite() {
+                // No power law: a jump, and the sketches saw where it is.
+                return Ok(start);
+            }
+            // The next law is off by about its curvature over the way it was found on.
+            (exponent, doubt) = (self.exponent_between(point, moved), distance.abs().min(DOUBT));
+            point = moved;
+        }
+        Ok(point.place)
+    }
+
+    /// The power law of ε at a place, by its values there and nearby.
+    pub(super) fn exponent_at(&self, place: i64, mut epsilon: impl FnMut(f64) -> Result<f64>) -> Result<f64> {
+        let mut point =
+            |place: i64| -> Result<Point> { Ok(Point { place, epsilon: epsilon(self.grid.value(place))? }) };
+        let (here, nearby) = (point(place)?, point(self.grid.moved(place, -0.1))?);
+        Ok(if here.place == nearby.place { self.exponent } else { self.exponent_between(here, nearby) })
     }
 
     /// NaN is not safe.

@@ -73,6 +73,15 @@ impl Grid {
         if self.is_largest { self.high } else { self.low }
     }
 
+    /// The last place that is not beyond the value e^`ln_factor` times as large as this place's, towards larger ε if that is positive.
+    pub(super) fn last_within(&self, place: i64, ln_factor: f64) -> i64 {
+        let sign = if self.is_largest { 1.0 } else { -1.0 };
+        let value = self.value(place) * (sign * ln_factor).exp();
+        let nearest = self.place(value);
+        let is_beyond = sign * (self.value(nearest) - value) > 0.0;
+        (if is_beyond { nearest - sign as i64 } else { nearest }).clamp(self.low, self.high)
+    }
+
     /// The place whose value is e^`ln_factor` times as large, towards larger ε if that is positive; at least one step away, if there is one.
     pub(super) fn moved(&self, place: i64, ln_factor: f64) -> i64 {
         let sign = if self.is_largest { 1.0 } else { -1.0 };

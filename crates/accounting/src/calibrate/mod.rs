@@ -100,72 +100,87 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
     let (target, exponent) = (goal.target_epsilon, unknown.exponent());
     let search = Search { grid: &grid, target, exponent, close: 0.0, reach: f64::INFINITY };
     let asker = Asker::new(question, unknown, goal);
-    let (search, mut start, near) = approach(&asker, search, grid.place(unknown.start(question)))?;
-    if start != grid.last() {
-        // Most likely this is the edge: both sides of it are asked at once, and remembered.
-        near.epsilons((grid.value(start), grid.value(grid.next(start))))?;
-    }
-    let mut asked = &near;
-    loop {
-        match search.run(start, |value| asked.epsilon(value))? {
-            Found::Everywhere { place } => return solved(&asker, &grid, place, None),
-            Found::Edge { place } => {
-                start = grid.next(place);
-                let next = grid.value(start);
-                // The answer's own ε is remembered for `solved`.
-                let (epsilon, _) = asker.epsilons((next, grid.value(place)))?;
-                if epsilon > goal.target_epsilon {
-                    return solved(&asker, &grid, place, Some((next, epsilon)));
-                }
-            }
-            Found::Nowhere { place } => {
-                start = place;
-                let (at, best_epsilon) = (grid.value(place), asker.epsilon(grid.value(place))?);
-                if best_epsilon > goal.target_epsilon {
-                    return Ok(Calibration::Impossible { best_epsilon, at });
-                }
-            }
+    let mut start = grid.place(unknown.start(question));
+    for _ in 0..APPROACHES {
+        let (place, near) = approach(&asker, search, start)?;
+        if place != grid.last() {
+            // Most likely this is the edge: both sides of it are asked at once, and remembered.
+            near.epsilons((grid.value(place), grid.value(grid.next(place))))?;
         }
-        // A method that was left alone knows better: from here on all are asked.
-        asked = &asker;
+        let found = Search { reach: NEAR, ..search }.run(place, |value| near.epsilon(value))?;
+        match verdict(&asker, &grid, found)? {
+            Verdict::Stands(calibration) => return Ok(calibration),
+            Verdict::SearchOn { from } => start = from,
+        }
+    }
+    // Methods that are not near the best take most of the time, and are left alone as long as that is possible.
+    let found = search.run(start, |value| asker.epsilon(value))?;
+    match verdict(&asker, &grid, found)? {
+        Verdict::Stands(calibration) => Ok(calibration),
+        Verdict::SearchOn { .. } => Err(AccountingError::numerical("two answers to one question differ")),
     }
 }
 
-/// Where sketches lead to is this near to the edge, in logarithms, or there is a jump.
+/// How often methods are chosen anew, before all of them are asked all the time.
+const APPROACHES: usize = 3;
+
+/// Where sketches lead to, or the bounds from there on, is this near to the edge, in logarithms, or there is a jump.
 const NEAR: f64 = 0.05;
 
-/// Where sketches are off by more than this, in logarithms, how much they are is seen again nearer to the edge.
-const FAR_OFF: f64 = 5e-3;
-
-/// A search from a place near the edge, and who is to be asked there.
+/// A place near the edge, and who is to be asked there.
 ///
-/// Sketches lead: they are searched for a target that is off by as much as they are. That is seen at the edge of the sketches themselves.
-fn approach<'a, 'b>(asker: &Asker<'a>, search: Search<'b>, start: i64) -> Result<(Search<'b>, i64, Asker<'a>)> {
+/// Sketches lead. They may be off by some percent, which is more than a step: from where they lead to, the bounds themselves lead on.
+fn approach<'a>(asker: &Asker<'a>, search: Search<'_>, start: i64) -> Result<(i64, Asker<'a>)> {
     let grid = search.grid;
     let mut sketcher = Sketcher::new(asker);
-    let mut led = Search { close: 1e-3, ..search };
+    let led = Search { close: 3e-4, ..search };
     let mut found = led.run(start, |value| sketcher.epsilon(value))?;
-    // Far from where they were chosen, other methods may be the best: halfway, if it took them to an end.
-    let value = grid.value(found.place());
-    let value = if matches!(found, Found::Edge { .. }) { value } else { (value * grid.value(start)).sqrt() };
-    if sketcher.chooses_others(grid.value(grid.place(value)))? {
+    // Far from where they were chosen, other methods may be the best: on the way to an end, if it took them there.
+    let end = match found {
+        Found::Edge { place } => place,
+        Found::Everywhere { .. } => grid.place((grid.value(grid.last()) * grid.value(start)).sqrt()),
+        Found::Nowhere { .. } => grid.place((grid.value(grid.first()) * grid.value(start)).sqrt()),
+    };
+    if sketcher.chooses_others(grid.value(end))? {
         found = led.run(start, |value| sketcher.epsilon(value))?;
     }
-    let Found::Edge { mut place } = found else { return Ok((search, found.place(), sketcher.of_chosen())) };
-    for _ in 0..2 {
-        let value = grid.value(place);
-        let target = search.target * sketcher.epsilon(value)? / sketcher.of_chosen().epsilon(value)?;
-        let moved = (target / led.target).ln().abs();
-        if !moved.is_finite() {
-            break;
+    let near = sketcher.of_chosen();
+    let Found::Edge { place } = found else { return Ok((found.place(), near)) };
+    let exponent = led.exponent_at(place, |value| sketcher.epsilon(value))?;
+    Ok((search.home_in(place, exponent, |value| near.epsilon(value))?, near))
+}
+
+/// What all methods together say of what some have found.
+enum Verdict {
+    /// It is so.
+    Stands(Calibration),
+    /// One that was left alone knows better.
+    SearchOn { from: i64 },
+}
+
+fn verdict(asker: &Asker, grid: &Grid, found: Found) -> Result<Verdict> {
+    let target = asker.goal().target_epsilon;
+    Ok(match found {
+        Found::Everywhere { place } => Verdict::Stands(solved(asker, grid, place, None)?),
+        Found::Edge { place } => {
+            let next = grid.next(place);
+            // The answer's own ε is remembered for `solved`.
+            let (beyond, _) = asker.epsilons((grid.value(next), grid.value(place)))?;
+            if beyond > target {
+                Verdict::Stands(solved(asker, grid, place, Some((grid.value(next), beyond)))?)
+            } else {
+                Verdict::SearchOn { from: next }
+            }
         }
-        led = Search { target, close: 1e-6, reach: 4.0 * NEAR, ..search };
-        place = led.run(place, |value| sketcher.epsilon(value))?.place();
-        if moved < FAR_OFF {
-            break;
+        Found::Nowhere { place } => {
+            let (at, best_epsilon) = (grid.value(place), asker.epsilon(grid.value(place))?);
+            if best_epsilon > target {
+                Verdict::Stands(Calibration::Impossible { best_epsilon, at })
+            } else {
+                Verdict::SearchOn { from: place }
+            }
         }
-    }
-    Ok((Search { reach: NEAR, ..search }, place, sketcher.of_chosen()))
+    })
 }
 
 fn solved(asker: &Asker, grid: &Grid, place: i64, next: Option<(f64, f64)>) -> Result<Calibration> {

@@ -193,11 +193,6 @@ fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: 
 /// victim is as likely to be there as in the largest.
 fn sizes(scheme: &Scheme, p: f64, outcomes: f64) -> Result<Vec<Size>> {
     let clients = scheme.clients();
-    let too_many = || {
-        AccountingError::not_applicable(
-            "too many clients speak for a scan over the datasets; the blanket bound is used instead",
-        )
-    };
     let Some(rate) = scheme.check_in_rate() else {
         let speaking = scheme.fixed_size().unwrap_or(clients);
         let presence = speaking as f64 / clients as f64;
@@ -205,13 +200,13 @@ fn sizes(scheme: &Scheme, p: f64, outcomes: f64) -> Result<Vec<Size>> {
             let scans = affordable_scans(speaking, p, outcomes) as u64;
             Ok(vec![Size { speaking, presence, weight: 1.0, scans }])
         } else {
-            Err(too_many())
+            too_many()
         };
     };
     let law = Binomial { trials: clients, p: rate, q: 1.0 - rate };
     let (low, high) = law.window(LN_CUT);
     if high > MAX_SPEAKING {
-        return Err(too_many());
+        return too_many();
     }
     let masses = law.masses(low, high);
     let scans = affordable_scans(high, p, outcomes);
@@ -226,6 +221,19 @@ fn sizes(scheme: &Scheme, p: f64, outcomes: f64) -> Result<Vec<Size>> {
             Size { speaking: first.max(u64::from(last > 0)), presence, weight: block.iter().sum(), scans }
         })
         .collect())
+}
+
+fn too_many<T>() -> Result<T> {
+    Err(AccountingError::not_applicable(
+        "too many clients speak for a scan over the datasets; the blanket bound is used instead",
+    ))
+}
+
+/// Refuses, in no time, a scheme in which more clients speak on average than may ever speak.
+pub(crate) fn check_size(scheme: &Scheme) -> Result<()> {
+    let rate = scheme.check_in_rate().unwrap_or(1.0);
+    let average = scheme.fixed_size().unwrap_or(scheme.clients()) as f64 * rate;
+    if average > MAX_SPEAKING as f64 { too_many() } else { Ok(()) }
 }
 
 /// How many blocks to make of a window of sizes. A block of width w costs ε about 3w/(2k) of itself (others revealed, and presence), s scans of it about 1/(2s): with

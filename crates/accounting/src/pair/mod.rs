@@ -19,7 +19,7 @@ mod window;
 
 pub use linear::LinearPair;
 pub(crate) use remainder::Remainder;
-pub(crate) use rows::{Resolution, Rows};
+pub(crate) use rows::{Resolution, Row, Rows};
 pub(crate) use walks::Walks;
 
 /// Which side of the truth a computation must stay on.

@@ -36,6 +36,9 @@ pub(crate) struct Rows {
     pub(crate) deviations: f64,
 }
 
+/// Lattices reach to at most this many points on either side.
+pub(crate) const POINTS: f64 = 131_072.0;
+
 /// How finely rows are resolved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Resolution {
@@ -45,17 +48,19 @@ pub(crate) struct Resolution {
     pub(crate) block: f64,
     /// Levels of one M are spread to, or merged over, intervals this wide, relative to L.
     pub(crate) level: f64,
+    /// Lattices of the losses reach to at most this many points on either side.
+    pub(crate) points: f64,
 }
 
 impl Resolution {
     /// Every outcome on its own: for pairs small enough to be summed exactly.
-    pub(crate) const EXACT: Self = Self { ln_cut: f64::NEG_INFINITY, block: 0.0, level: 0.0 };
+    pub(crate) const EXACT: Self = Self { ln_cut: f64::NEG_INFINITY, block: 0.0, level: 0.0, points: POINTS };
 
     /// Costs a few 1e-5 of ε, and cuts off 1e-30.
-    pub(crate) const FINE: Self = Self { ln_cut: -69.0, block: 6e-5, level: 0.01 };
+    pub(crate) const FINE: Self = Self { ln_cut: -69.0, block: 6e-5, level: 0.01, points: POINTS };
 
     /// Costs some 1e-3 of ε, and a tenth of the time where many speak.
-    pub(crate) const ROUGH: Self = Self { ln_cut: -69.0, block: 2e-3, level: 0.1 };
+    pub(crate) const ROUGH: Self = Self { ln_cut: -69.0, block: 2e-3, level: 0.1, points: POINTS / 8.0 };
 }
 
 impl Default for Resolution {

@@ -4,10 +4,8 @@ use super::compose::power_of_two;
 use super::intervals::Intervals;
 use super::{Direction, LossLattice};
 use crate::pair::lower::BinaryPair;
-use crate::pair::{LinearPair, Resolution, Rows, Walks};
-
-/// Lattices reach to at most this many points on either side.
-const MAX_POINTS: f64 = 131_072.0;
+use crate::pair::{LinearPair, Resolution, Row, Rows, Walks};
+use std::ops::Range;
 
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
@@ -36,7 +34,7 @@ impl LossLattice {
         let rows = pair.rows(direction, resolution);
         let greatest = greatest_loss(pair, &rows);
         let typical = pair.typical_loss();
-        let finest = greatest / MAX_POINTS;
+        let finest = greatest / resolution.points;
         let spacing = power_of_two((typical / per_deviation).max(2.0 * finest).max(1e-200));
         let (intervals, terms) = fill(pair, &rows, spacing, greatest);
         let count = intervals.low.len() as f64;
@@ -82,49 +80,100 @@ fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Interva
     // Intervals to a unit of v.
     let per_v: Vec<f64> = tau.windows(2).map(|t| if t[1] > t[0] { 1.0 / (t[1] - t[0]) } else { 0.0 }).collect();
     let narrow = narrow_intervals(spacing).min(count + 1);
-    // Σ wL(v − τ_i), Σ wL(τ_{i+1} − v) and Σ wL(v − τ_i)(τ_{i+1} − v) up to `narrow`; from there on what the upper and the lower end get, and
-    // the spread.
-    let mut sums = vec![[0.0_f64; 3]; count + 1];
-    let mut walks = Walks::new(rows);
-    let mut longest = 0;
-    for row in &rows.rows {
-        let level = row.floor + u * row.signals as f64;
-        if level <= 0.0 {
-            continue;
-        }
-        let (first, masses) = walks.upper_half(row.signals);
-        longest = longest.max(masses.len());
-        let (slope, weight) = (u / level, row.weight * level);
-        let mut i = 0_usize;
-        // The walk, exact: a count below 2^53.
-        let mut walk = (2 * first - row.signals) as f64 - 2.0;
-        for (ups, mass) in (first..).zip(masses) {
-            walk += 2.0;
-            let v = slope * walk;
-            // As the crow flies from the last interval, which mostly is right: branches that cannot be foretold would take most of the time.
-            i = locate(&tau, i.saturating_add(((v - tau[i]) * per_v[i]) as usize), v);
-            // D = 0 is its own mirror image.
-            let mass = if walk == 0.0 { 0.5 * mass * weight } else { mass * weight };
-            if i >= narrow {
-                let downs = row.signals - ups;
-                let (p, q) = (level + u * walk, row.floor + 2.0 * u * downs as f64);
-                i = refine(&edges, i, q / p).max(narrow);
-                let share = ((edges[i] - q / p) / (edges[i] - edges[i + 1])).clamp(0.0, 1.0);
-                let mass = mass / level * p;
-                let cell = &mut sums[i];
-                cell[0] += mass * share;
-                cell[1] += mass * (1.0 - share);
-                cell[2] += mass * share * (1.0 - share);
+    let cells = Cells { tau, edges, per_v, narrow };
+    // Two halves side by side, each with every row in order: so the sums do not depend on where they are parted. Cells beyond `narrow` stay together,
+    // for there an outcome may move to a neighbour.
+    let half = cells.interval_of(rows.rows.get(rows.rows.len() / 2).map_or(0.0, |row| middle(row, u, rows)));
+    let half = half.min(narrow);
+    let ((mut sums, longest), (upper, _)) =
+        rayon::join(|| cells.sums(rows, u, 0..half), || cells.sums(rows, u, half..count + 1));
+    sums.extend(upper);
+    (scaled(&sums, &cells, spacing), (rows.rows.len() + longest) as f64)
+}
+
+/// About the median of v over the upper half of a row's outcomes.
+fn middle(row: &Row, u: f64, rows: &Rows) -> f64 {
+    let (_, most) = rows.kept_steps(row.signals);
+    let level = row.floor + u * row.signals as f64;
+    if level > 0.0 { 0.5 * u * (2 * most - row.signals) as f64 / level } else { 0.0 }
+}
+
+/// The intervals of the lattice on the side of positive losses.
+struct Cells {
+    /// τ_i.
+    tau: Vec<f64>,
+    /// e^{−ih}.
+    edges: Vec<f64>,
+    per_v: Vec<f64>,
+    /// From this interval on losses are above [`NARROW`].
+    narrow: usize,
+}
+
+impl Cells {
+    fn interval_of(&self, v: f64) -> usize {
+        self.tau.partition_point(|tau| *tau <= v).saturating_sub(1)
+    }
+
+    /// Σ wL(v − τ_i), Σ wL(τ_{i+1} − v) and Σ wL(v − τ_i)(τ_{i+1} − v) up to `narrow`; from there on what the upper and the lower end get, and
+    /// the spread: of the intervals of this range. Also the length of the longest row.
+    fn sums(&self, rows: &Rows, u: f64, range: Range<usize>) -> (Vec<[f64; 3]>, usize) {
+        let Self { tau, edges, per_v, narrow } = self;
+        let mut sums = vec![[0.0_f64; 3]; range.len()];
+        let mut walks = Walks::new(rows);
+        let mut longest = 0;
+        for row in &rows.rows {
+            let level = row.floor + u * row.signals as f64;
+            if level <= 0.0 {
                 continue;
             }
-            let (above, below) = (v - tau[i], (tau[i + 1] - v).max(0.0));
-            let cell = &mut sums[i];
-            cell[0] += mass * above;
-            cell[1] += mass * below;
-            cell[2] += mass * above * below;
+            let (first, masses) = walks.upper_half(row.signals);
+            longest = longest.max(masses.len());
+            let (slope, weight) = (u / level, row.weight * level);
+            // The walk, exact: a count below 2^53.
+            let walk_of = |k: usize| (2 * first - row.signals) as f64 + 2.0 * k as f64;
+            // Of the outcomes, which grow, those that belong to these intervals; the last ones have all that is left.
+            let up_to = |i: usize| partition_point(masses.len(), |k| slope * walk_of(k) < tau[i]);
+            let from = if range.start == 0 { 0 } else { up_to(range.start) };
+            let to = if range.end + 1 == tau.len() { masses.len() } else { up_to(range.end) };
+            let mut i = range.start;
+            for (k, mass) in (from..to).zip(&masses[from..to]) {
+                let walk = walk_of(k);
+                let v = slope * walk;
+                // As the crow flies from the last interval, which mostly is right: branches that cannot be foretold would take most of the time.
+                i = locate(tau, i.saturating_add(((v - tau[i]) * per_v[i]) as usize), v);
+                // D = 0 is its own mirror image.
+                let mass = if walk == 0.0 { 0.5 * mass * weight } else { mass * weight };
+                if i >= *narrow {
+                    let downs = row.signals - (first + k as u64);
+                    let (p, q) = (level + u * walk, row.floor + 2.0 * u * downs as f64);
+                    i = refine(edges, i, q / p).max(*narrow);
+                    let share = ((edges[i] - q / p) / (edges[i] - edges[i + 1])).clamp(0.0, 1.0);
+                    let mass = mass / level * p;
+                    let cell = &mut sums[i - range.start];
+                    cell[0] += mass * share;
+                    cell[1] += mass * (1.0 - share);
+                    cell[2] += mass * share * (1.0 - share);
+                    continue;
+                }
+                let (above, below) = (v - tau[i], (tau[i + 1] - v).max(0.0));
+                let cell = &mut sums[i - range.start];
+                cell[0] += mass * above;
+                cell[1] += mass * below;
+                cell[2] += mass * above * below;
+            }
         }
+        (sums, longest)
     }
-    (scaled(&sums, &tau, &edges, narrow, spacing), (rows.rows.len() + longest) as f64)
+}
+
+/// How many of `0..length` hold, of a condition that holds up to some number and not from there on.
+fn partition_point(length: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, length);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }
 
 /// The i with `τ_i ≤ v < τ_{i+1}`, near `guess`.
@@ -158,13 +207,14 @@ fn refine(edges: &[f64], mut i: usize, x: f64) -> usize {
 /// Multiplies the sums by what is common to an interval, and mirrors them.
 ///
 /// The spread Σ p·t(1−t) of an interval is `Σ wL(v−τ_i)(τ_{i+1}−v)/(1±v)` times both factors; taking 1±v at its smallest only enlarges it.
-fn scaled(sums: &[[f64; 3]], tau: &[f64], edges: &[f64], narrow: usize, h: f64) -> Intervals {
+fn scaled(sums: &[[f64; 3]], cells: &Cells, h: f64) -> Intervals {
+    let Cells { tau, edges, narrow, .. } = cells;
     let count = sums.len();
     let mut intervals = Intervals::new(-(count as i64), 2 * count);
     let (up, down) = (-(-h).exp_m1(), h.exp_m1());
     for (i, [above, below, spread]) in sums.iter().enumerate() {
         let (at, mirrored) = (count + i, count - 1 - i);
-        if i >= narrow {
+        if i >= *narrow {
             (intervals.high[at], intervals.low[at], intervals.spread[at]) = (*above, *below, *spread);
             // The P-mass of the mirror image is the Q-mass.
             intervals.low[mirrored] = above * edges[i + 1];
@@ -195,7 +245,9 @@ impl LossLattice {
             .map(|(mass, factor)| if reverse { (mass, -factor) } else { (mass * factor.exp(), factor) })
             .collect();
         let greatest = atoms.iter().map(|(_, loss)| loss.abs()).fold(0.0, f64::max);
-        let spacing = power_of_two((pair.typical_loss() / per_deviation).max(2.0 * greatest / MAX_POINTS).max(1e-200));
+        let spacing = power_of_two(
+            (pair.typical_loss() / per_deviation).max(2.0 * greatest / Resolution::FINE.points).max(1e-200),
+        );
         let count = (greatest / spacing) as i64 + 2;
         let mut intervals = Intervals::new(-count, 2 * count as usize);
         for (mass, loss) in &atoms {
