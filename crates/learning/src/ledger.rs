@@ -4,7 +4,40 @@ use crate::Result;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::catalogue::{self, Options, Target};
-use shuffledp_accounting::scheme::{Question, Round};
+use shuffledp_accounting::scheme::{Question, Release, Round};
+
+/// What is charged at a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cost {
+    /// A shuffled round.
+    Round(Round),
+    /// An output that is not shuffled, or gains nothing from it.
+    Release(Release),
+}
+
+impl From<Round> for Cost {
+    fn from(round: Round) -> Self {
+        Self::Round(round)
+    }
+}
+
+impl From<Release> for Cost {
+    fn from(release: Release) -> Self {
+        Self::Release(release)
+    }
+}
+
+impl Cost {
+    /// Tells `accountant` that it happened `count` times; none is nothing.
+    pub fn compose(self, accountant: &mut Accountant, count: u64) -> Result<()> {
+        match self {
+            _ if count == 0 => {}
+            Self::Round(round) => accountant.compose(round, count)?,
+            Self::Release(release) => accountant.compose_release(release, count)?,
+        }
+        Ok(())
+    }
+}
 
 /// The rounds of a run and, if there is one, the ε that they must not exceed.
 #[derive(Debug, Clone)]
@@ -12,8 +45,8 @@ pub struct Ledger {
     accountant: Accountant,
     delta: f64,
     budget: Option<f64>,
-    /// How often this round is known to fit into what is left.
-    cleared: Option<(Round, u64)>,
+    /// How often this one is known to fit into what is left.
+    cleared: Option<(Cost, u64)>,
 }
 
 /// The look-ahead goes no further at a time.
@@ -65,55 +98,54 @@ impl Ledger {
     }
 
     /// How many of `count` more rounds the budget allows, and at least ε after them.
-    pub fn forecast(&self, round: Round, count: u64) -> Result<(u64, f64)> {
+    pub fn forecast(&self, cost: impl Into<Cost>, count: u64) -> Result<(u64, f64)> {
+        let cost = cost.into();
         let count = match self.budget {
-            Some(_) if count > 0 && !self.fits(round, count)? => self.affordable(round)?.min(count),
+            Some(_) if count > 0 && !self.fits(cost, count)? => self.affordable(cost)?.min(count),
             _ => count,
         };
         let mut after = self.accountant.clone();
-        if count > 0 {
-            after.compose(round, count)?;
-        }
+        cost.compose(&mut after, count)?;
         Ok((count, epsilon_of(&after, self.delta)?))
     }
 
-    /// Writes `round` down, unless the budget forbids it: then nothing changes, and the answer is false.
-    pub(crate) fn spend(&mut self, round: Round) -> Result<bool> {
+    /// Writes `cost` down, unless the budget forbids it: then nothing changes, and the answer is false.
+    pub(crate) fn spend(&mut self, cost: Cost) -> Result<bool> {
         if self.budget.is_some() {
             let left = match self.cleared {
-                Some((cleared, left)) if cleared == round && left > 0 => left,
-                _ => self.affordable(round)?,
+                Some((cleared, left)) if cleared == cost && left > 0 => left,
+                _ => self.affordable(cost)?,
             };
             if left == 0 {
                 return Ok(false);
             }
-            self.accountant.compose(round, 1)?;
-            self.cleared = Some((round, left - 1));
+            cost.compose(&mut self.accountant, 1)?;
+            self.cleared = Some((cost, left - 1));
         } else {
-            self.accountant.compose(round, 1)?;
+            cost.compose(&mut self.accountant, 1)?;
         }
         Ok(true)
     }
 
     /// A number of rounds that fit into the budget, such that one more does not (or [`FARTHEST`]).
-    fn affordable(&self, round: Round) -> Result<u64> {
+    fn affordable(&self, cost: Cost) -> Result<u64> {
         let mut fits = 0;
         let mut exceeds = 1;
-        while exceeds <= FARTHEST && self.fits(round, exceeds)? {
+        while exceeds <= FARTHEST && self.fits(cost, exceeds)? {
             fits = exceeds;
             exceeds *= 2;
         }
         while exceeds <= FARTHEST && exceeds - fits > 1 {
             let middle = fits + (exceeds - fits) / 2;
-            if self.fits(round, middle)? { fits = middle } else { exceeds = middle }
+            if self.fits(cost, middle)? { fits = middle } else { exceeds = middle }
         }
         Ok(fits)
     }
 
     /// More rounds leak no less, so `count` fitting rounds prove that fewer fit as well.
-    fn fits(&self, round: Round, count: u64) -> Result<bool> {
+    fn fits(&self, cost: Cost, count: u64) -> Result<bool> {
         let mut after = self.accountant.clone();
-        after.compose(round, count)?;
+        cost.compose(&mut after, count)?;
         let epsilon = epsilon_of(&after, self.delta)?;
         Ok(self.budget.is_none_or(|budget| epsilon <= budget))
     }
@@ -124,7 +156,8 @@ impl Ledger {
 /// Rounds with a δ0 are composed by way of ideal ones, which is worth little where few clients hide each other. As long as they are all alike, the
 /// methods for one question are asked as well (Rényi DP without any gain from shuffling among them), and the smallest rigorous answer counts.
 fn epsilon_of(accountant: &Accountant, delta: f64) -> Result<f64> {
-    let composed = accountant.epsilon(delta)?;
+    // Without any δ the local ε add up: never more than that.
+    let composed = accountant.epsilon(delta)?.min(accountant.local_epsilon());
     let alike = match (accountant.ledger(), accountant.releases()) {
         ([entry], []) if entry.round.randomizer.pure_epsilon().is_none() => entry,
         _ => return Ok(composed),

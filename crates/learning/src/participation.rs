@@ -10,6 +10,8 @@ use shuffledp_randomizers::{SimulationRng, sample, shuffle};
 pub(crate) const WHO_SPEAKS: u64 = 1;
 pub(crate) const CLIENT: u64 = 2;
 pub(crate) const SUMMED_NOISE: u64 = 3;
+pub(crate) const SPLIT: u64 = 4;
+pub(crate) const BLOCK_ORDER: u64 = 5;
 
 /// The clients that are heard in a round, in a uniformly random order. A shuffled order of speakers is a shuffled batch of
 /// reports: nothing else is left for a simulated shuffler to do.

@@ -2,9 +2,8 @@
 //! nothing else, so what is simulated is what is deployed; the one shortcut is equal in law, see [`client_report`].
 
 use crate::Result;
-use crate::ledger::Ledger;
+use crate::ledger::{Cost, Ledger};
 use crate::step::{ServerState, StepRule};
-use shuffledp_accounting::scheme::Round;
 use shuffledp_randomizers::Randomness;
 use shuffledp_randomizers::erased::VectorRandomizer;
 
@@ -28,6 +27,8 @@ pub fn server_step(estimate: Option<&[f64]>, rule: &StepRule, state: &mut Server
 }
 
 /// Charges a round that is about to happen. False if it would exceed the budget: then nothing was charged, and it must not happen.
-pub fn charge(ledger: &mut Ledger, round: Round) -> Result<bool> {
-    ledger.spend(round)
+///
+/// Mostly `cost` is a [`Round`](shuffledp_accounting::scheme::Round); an epoch over blocks of records is charged as one, see [`Cost`].
+pub fn charge(ledger: &mut Ledger, cost: impl Into<Cost>) -> Result<bool> {
+    ledger.spend(cost.into())
 }

@@ -53,6 +53,14 @@ pub struct ServerState {
 }
 
 impl ServerState {
+    /// Before the first round, in the ball if there is one.
+    pub fn started(mut weights: Vec<f32>, rule: &StepRule) -> Self {
+        if let Some(radius) = rule.projection {
+            project(&mut weights, radius);
+        }
+        Self::new(weights)
+    }
+
     /// Before the first round.
     pub fn new(weights: Vec<f32>) -> Self {
         let velocity = vec![0.0; weights.len()];
@@ -89,10 +97,19 @@ impl ServerState {
                 "the model has {needed} weights, but the estimate {given} coordinates"
             )));
         }
-        for ((weight, velocity), gradient) in self.weights.iter_mut().zip(&mut self.velocity).zip(estimate) {
+        let (mut weights, mut velocity) = (self.weights.clone(), self.velocity.clone());
+        for ((weight, velocity), gradient) in weights.iter_mut().zip(&mut velocity).zip(estimate) {
             *velocity = (momentum * f64::from(*velocity) + gradient) as f32;
             *weight = (f64::from(*weight) - rate * f64::from(*velocity)) as f32;
         }
+        // A step out of the finite numbers is not taken.
+        if !weights.iter().all(|weight| weight.is_finite()) {
+            let round = self.round + 1;
+            return Err(LearningError::Data(format!(
+                "the step of round {round} makes weights that are not finite: the training has diverged; take smaller steps or clip harder"
+            )));
+        }
+        (self.weights, self.velocity) = (weights, velocity);
         Ok(())
     }
 
@@ -131,7 +148,13 @@ mod tests {
         state.advance(Some(&[0.0, 4.0]), &rule(0.5, None, None)).unwrap();
         assert_eq!(state.weights, [-0.5, -2.0]);
         assert_eq!((state.round, state.answer()), (2, vec![-0.5, -2.0]));
+        let before = state.clone();
         assert!(state.advance(Some(&[0.0]), &rule(0.5, None, None)).is_err());
+        for wild in [f64::NAN, f64::INFINITY, 1e300] {
+            let error = state.advance(Some(&[1.0, wild]), &rule(0.5, None, Some(1))).unwrap_err().to_string();
+            assert!(error.contains("round 3") && error.contains("smaller steps"), "{error}");
+        }
+        assert_eq!(state, before);
     }
 
     #[test]

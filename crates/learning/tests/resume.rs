@@ -7,9 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-const ALGORITHMS: [&str; 3] = [
+const ALGORITHMS: [&str; 4] = [
     "kind = 'cldp-sgd'\nsampled = 40\nclip = 0.01\nrandomizer = { name = 'r-inf', local_epsilon = 2 }",
     "kind = 'check-in'\nrate = 0.2\ndrop_out = 0.1\nclip = 1\nrandomizer = { name = 'gaussian', sigma = 20 }",
+    "kind = 'shuffled-noisy-sgd'\nblocks = 3\nclip = 1\nlocal_epsilon = 1",
     "kind = 'no-privacy'\nsampled = 40",
 ];
 const ROUNDS: u64 = 7;

@@ -3,11 +3,13 @@
 //! Every algorithm is simulated through one of these. A [`Collector`]'s reports and batches have types of their own, so what belongs to one
 //! cannot be added to another.
 
+mod blocks;
 mod frames;
 mod plain;
 mod summed;
 mod vector_sum;
 
+pub use blocks::BlockMean;
 pub use frames::Frames;
 pub use plain::Plain;
 pub use summed::SummedGaussian;

@@ -1,6 +1,8 @@
 //! The papers' algorithms: who speaks, and what is done to a gradient before it is sent.
 
-use crate::collect::{Frames, Plain, SummedGaussian};
+use super::blocks::{BlockNoise, Blocks, Hides};
+use crate::collect::{BlockMean, Frames, Plain, SummedGaussian};
+use crate::ledger::Cost;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
@@ -32,6 +34,19 @@ pub enum Algorithm {
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,
     },
+    /// Shuffled noisy SGD (arXiv 2401.04306, Algorithm 1): records in blocks, an epoch visits all blocks in random order, one round for each; Laplace noise on the mean of
+    /// ℓ1-clipped gradients. An epoch is charged when it begins.
+    ShuffledNoisySgd {
+        /// m, the number of blocks and of rounds in an epoch.
+        blocks: u64,
+        /// ε0 between two blocks that differ in what the noise hides.
+        local_epsilon: f64,
+        /// The ℓ1 norm to which the gradient of every record is clipped.
+        clip: f32,
+        /// Two blocks that differ in one record (the paper's noise), or any two blocks.
+        #[serde(default)]
+        hides: Hides,
+    },
     /// Gradients as they are: the reference.
     NoPrivacy {
         /// How many speak in a round.
@@ -45,45 +60,75 @@ pub(crate) enum Reporting {
     Frames(Frames),
     /// Gaussian noise drawn once for all.
     Summed(SummedGaussian),
+    /// By the block.
+    Blocks(BlockMean),
     /// As they are.
     Plain(Plain),
 }
 
 impl Algorithm {
-    /// Who of `clients` speaks.
+    /// Who of `clients` speaks; of blocks, all do.
     pub fn scheme(&self, clients: u64) -> Result<Scheme> {
         Ok(match *self {
             Self::CldpSgd { sampled, .. } | Self::NoPrivacy { sampled } => Scheme::subsampled(clients, sampled)?,
             Self::CheckIn { rate, drop_out, .. } => Scheme::check_in(clients, rate, drop_out)?,
+            Self::ShuffledNoisySgd { blocks, .. } => Scheme::shuffle(blocks)?,
         })
     }
 
-    /// What each does to its gradient and the norm to which it is clipped, if gradients are private.
-    fn protection(&self) -> Option<(RandomizerSpec, f32)> {
-        match *self {
-            Self::CldpSgd { randomizer, clip, .. } | Self::CheckIn { randomizer, clip, .. } => Some((randomizer, clip)),
-            Self::NoPrivacy { .. } => None,
-        }
+    /// The noise on blocks, if there are any.
+    fn block_noise(&self, clients: u64) -> Result<Option<BlockNoise>> {
+        let Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } = *self else { return Ok(None) };
+        let noise = BlockNoise { blocks, clients, local_epsilon, hides };
+        noise.check()?;
+        Ok(Some(noise))
     }
 
-    /// What a round is accounted as, if gradients are private.
-    pub(crate) fn round(&self, clients: u64) -> Result<Option<Round>> {
+    /// The blocks of `clients`, if records are in blocks.
+    pub(crate) fn blocks(&self, clients: u64, seed: u64) -> Result<Option<Blocks>> {
+        Ok(self.block_noise(clients)?.map(|noise| Blocks::new(clients, noise.blocks, seed)))
+    }
+
+    /// So many rounds are charged at once.
+    pub(crate) fn rounds_per_charge(&self) -> u64 {
+        if let Self::ShuffledNoisySgd { blocks, .. } = *self { blocks } else { 1 }
+    }
+
+    /// What is charged, if gradients are private; `rounds` and δ decide where there is more than one way.
+    pub(crate) fn cost(&self, clients: u64, rounds: u64, delta: f64) -> Result<Option<Cost>> {
         let scheme = self.scheme(clients)?;
-        Ok(self.protection().map(|(randomizer, _)| Round { scheme, randomizer }))
+        Ok(match *self {
+            Self::CldpSgd { randomizer, .. } | Self::CheckIn { randomizer, .. } => {
+                Some(Cost::Round(Round { scheme, randomizer }))
+            }
+            Self::ShuffledNoisySgd { blocks, .. } => match self.block_noise(clients)? {
+                Some(noise) => Some(noise.cost(rounds.div_ceil(blocks), delta)?),
+                None => None,
+            },
+            Self::NoPrivacy { .. } => None,
+        })
     }
 
     /// How gradients of a model with so many `weights` become reports.
-    pub(crate) fn reporting(&self, weights: usize) -> Result<Reporting> {
+    pub(crate) fn reporting(&self, clients: u64, weights: usize) -> Result<Reporting> {
         let dimension = u32::try_from(weights)
             .map_err(|_| LearningError::out_of_range("the model's number of weights", "below 2^32", weights))?;
-        let Some((randomizer, clip)) = self.protection() else { return Ok(Reporting::Plain(Plain { dimension })) };
-        if !(clip > 0.0 && clip.is_finite()) {
-            return Err(LearningError::out_of_range("clip", "a finite number above 0", clip));
-        }
-        let shape = Shape { dimension, clip };
-        Ok(match randomizer.mechanism() {
-            Mechanism::Gaussian { sigma } => Reporting::Summed(SummedGaussian::new(sigma, shape)?),
-            _ => Reporting::Frames(Frames::new(randomizer, shape)?),
+        let shape = |clip: f32| match clip {
+            clip if clip > 0.0 && clip.is_finite() => Ok(Shape { dimension, clip }),
+            _ => Err(LearningError::out_of_range("clip", "a finite number above 0", clip)),
+        };
+        Ok(match *self {
+            Self::CldpSgd { randomizer, clip, .. } | Self::CheckIn { randomizer, clip, .. } => {
+                match randomizer.mechanism() {
+                    Mechanism::Gaussian { sigma } => Reporting::Summed(SummedGaussian::new(sigma, shape(clip)?)?),
+                    _ => Reporting::Frames(Frames::new(randomizer, shape(clip)?)?),
+                }
+            }
+            Self::ShuffledNoisySgd { clip, .. } => match self.block_noise(clients)? {
+                Some(noise) => Reporting::Blocks(BlockMean::new(noise.between_blocks(), shape(clip)?)?),
+                None => Reporting::Plain(Plain { dimension }),
+            },
+            Self::NoPrivacy { .. } => Reporting::Plain(Plain { dimension }),
         })
     }
 }

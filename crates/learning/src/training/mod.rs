@@ -1,6 +1,7 @@
 //! Training, simulated: all clients on this machine, round after round, with ε running alongside.
 
 mod algorithm;
+mod blocks;
 mod checkpoint;
 mod config;
 mod data;
@@ -13,6 +14,7 @@ mod run;
 mod simulation;
 
 pub use algorithm::Algorithm;
+pub use blocks::Hides;
 pub use config::TrainingConfig;
 pub use data::DataConfig;
 pub use folder::RunFolder;

@@ -1,18 +1,19 @@
 //! A run in memory: who speaks → gradient → clip → randomize → shuffle → aggregate → step → account.
 
 use super::algorithm::Reporting;
+use super::blocks::Blocks;
 use super::checkpoint::{LastRound, Snapshot};
 use super::{Metrics, TrainingConfig};
 use crate::collect::Collector;
 use crate::data::{Clients, Examples};
-use crate::ledger::Ledger;
+use crate::ledger::{Cost, Ledger};
 use crate::models::{Model, initial_weights};
 use crate::participation::{CLIENT, CheckInMonitor, SUMMED_NOISE, participants};
 use crate::round::{charge, server_step};
 use crate::step::ServerState;
 use crate::{LearningError, Result};
 use shuffledp_accounting::accountant::Accountant;
-use shuffledp_accounting::scheme::{Round, Scheme};
+use shuffledp_accounting::scheme::Scheme;
 use shuffledp_randomizers::SimulationRng;
 
 /// All clients, the shuffler and the server of a run.
@@ -21,8 +22,9 @@ pub struct Simulation<'a, P> {
     model: Model,
     population: &'a P,
     scheme: Scheme,
-    /// What is accounted for, if anything is private.
-    protection: Option<Round>,
+    blocks: Option<Blocks>,
+    /// What is charged, if anything is private.
+    cost: Option<Cost>,
     reporting: Reporting,
     state: ServerState,
     ledger: Ledger,
@@ -44,21 +46,22 @@ impl<'a, P: Clients> Simulation<'a, P> {
     pub fn new(config: &'a TrainingConfig, population: &'a P) -> Result<Self> {
         config.check()?;
         let architecture = config.model.architecture(population.shape(), population.classes())?;
-        let state = ServerState::new(initial_weights(&architecture, config.seed));
+        let state = ServerState::started(initial_weights(&architecture, config.seed), &config.step);
         let model = Model::new(architecture);
         let scheme = config.algorithm.scheme(population.count())?;
-        let protection = config.algorithm.round(population.count())?;
-        let reporting = config.algorithm.reporting(model.parameters())?;
-        if protection.is_none() && config.target_epsilon.is_some() {
+        let blocks = config.algorithm.blocks(population.count(), config.seed)?;
+        let cost = config.algorithm.cost(population.count(), config.rounds, config.delta)?;
+        let reporting = config.algorithm.reporting(population.count(), model.parameters())?;
+        if cost.is_none() && config.target_epsilon.is_some() {
             let requirement = "left out where nothing is private";
             return Err(LearningError::out_of_range("target_epsilon", requirement, "given"));
         }
         let ledger = Ledger::new(config.delta, config.target_epsilon)?;
-        if let Some(round) = protection {
-            require_accountable(&ledger, round, config)?;
+        if let Some(cost) = cost {
+            require_accountable(&ledger, cost, config)?;
         }
         let (monitor, last) = (CheckInMonitor::default(), LastRound::default());
-        Ok(Self { config, model, population, scheme, protection, reporting, state, ledger, monitor, last })
+        Ok(Self { config, model, population, scheme, blocks, cost, reporting, state, ledger, monitor, last })
     }
 
     /// What was asked for.
@@ -69,9 +72,15 @@ impl<'a, P: Clients> Simulation<'a, P> {
     /// How many rounds will be run, and at least ε after them; `None` without privacy.
     pub fn plan(&self) -> Result<(u64, Option<f64>)> {
         let rounds = self.config.rounds;
-        let Some(round) = self.protection else { return Ok((rounds, None)) };
-        let (rounds, epsilon) = self.ledger.forecast(round, rounds - self.state.round)?;
-        Ok((self.state.round + rounds, Some(epsilon)))
+        let Some(cost) = self.cost else { return Ok((rounds, None)) };
+        let (charged, at_once) = (self.charges(self.state.round), self.config.algorithm.rounds_per_charge());
+        let (more, epsilon) = self.ledger.forecast(cost, self.charges(rounds) - charged)?;
+        Ok((rounds.min((charged + more).saturating_mul(at_once)), Some(epsilon)))
+    }
+
+    /// How often something was charged until after `round`.
+    fn charges(&self, round: u64) -> u64 {
+        round.div_ceil(self.config.algorithm.rounds_per_charge())
     }
 
     /// The clients.
@@ -104,16 +113,21 @@ impl<'a, P: Clients> Simulation<'a, P> {
         if self.state.round >= self.config.rounds {
             return Ok(false);
         }
-        if let Some(round) = self.protection
-            && !charge(&mut self.ledger, round)?
+        let round = self.state.round + 1;
+        if let Some(cost) = self.cost
+            && self.charges(round) > self.charges(self.state.round)
+            && !charge(&mut self.ledger, cost)?
         {
             return Ok(false);
         }
-        let round = self.state.round + 1;
-        let speakers = participants(&self.scheme, self.config.seed, round);
+        let speakers = match &mut self.blocks {
+            Some(blocks) => blocks.visited(round),
+            None => participants(&self.scheme, self.config.seed, round),
+        };
         let (loss, estimate) = match &self.reporting {
             Reporting::Frames(frames) => self.hear(frames, &speakers, round)?,
             Reporting::Summed(summed) => self.hear(summed, &speakers, round)?,
+            Reporting::Blocks(block) => self.hear(block, &speakers, round)?,
             Reporting::Plain(plain) => self.hear(plain, &speakers, round)?,
         };
         let heard = speakers.len() as u64;
@@ -133,10 +147,8 @@ impl<'a, P: Clients> Simulation<'a, P> {
     pub(crate) fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let Snapshot { state, accountant, monitor, last } = snapshot;
         let mut expected = Accountant::new();
-        if let Some(round) = self.protection
-            && state.round > 0
-        {
-            expected.compose(round, state.round)?;
+        if let Some(cost) = self.cost {
+            cost.compose(&mut expected, self.charges(state.round))?;
         }
         let weights = self.model.parameters();
         let averaged = self.config.step.average_from.map_or(0, |from| (state.round + 1).saturating_sub(from.max(1)));
@@ -160,7 +172,9 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let accuracy = |weights: &[f32]| Ok::<_, LearningError>(self.model.evaluate(weights, test)?.accuracy());
         // Where nothing is averaged the answer is the last weights.
         let test_accuracy_last = if self.state.averaged > 0 { Some(accuracy(&self.state.weights)?) } else { None };
-        let (epsilon, epsilon_lower) = match self.protection {
+        let (epsilon, epsilon_lower) = match self.cost {
+            // Of blocks nothing is known from below: what is known of any ε0-LDP randomizer is not attained by this one.
+            Some(_) if self.blocks.is_some() => (self.ledger.epsilon()?, 0.0),
             Some(_) => (self.ledger.epsilon()?, self.ledger.epsilon_lower()?),
             None => (f64::INFINITY, f64::INFINITY),
         };
@@ -207,17 +221,22 @@ impl<'a, P: Clients> Simulation<'a, P> {
 }
 
 /// A run whose ε is unbounded is refused before its first round. (One that stops at a budget never gets there.)
-fn require_accountable(ledger: &Ledger, round: Round, config: &TrainingConfig) -> Result<()> {
+fn require_accountable(ledger: &Ledger, cost: Cost, config: &TrainingConfig) -> Result<()> {
     // What cannot be charged at all is an error here.
-    charge(&mut ledger.clone(), round)?;
-    let (rounds, epsilon) = ledger.forecast(round, config.rounds)?;
+    charge(&mut ledger.clone(), cost)?;
+    let rounds = config.rounds;
+    let (_, epsilon) = ledger.forecast(cost, rounds.div_ceil(config.algorithm.rounds_per_charge()))?;
     if epsilon.is_finite() {
         return Ok(());
     }
-    let (delta, randomizer) = (config.delta, round.randomizer);
+    let delta = config.delta;
+    let randomizer = match cost {
+        Cost::Round(round) => format!("{:?}", round.randomizer.mechanism()),
+        Cost::Release(release) => format!("{:?}", release.output()),
+    };
     let requirement = format!(
         "such that {rounds} rounds have a finite ε at delta = {delta:e}: more noise (a larger sigma, a smaller local_epsilon), fewer rounds, a larger delta, or a \
          target_epsilon to stop at"
     );
-    Err(LearningError::out_of_range("randomizer", requirement, format!("{:?}", randomizer.mechanism())))
+    Err(LearningError::out_of_range("randomizer", requirement, randomizer))
 }
