@@ -4,7 +4,7 @@ use crate::Result;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::catalogue::{self, Options, Target};
-use shuffledp_accounting::scheme::{Question, Release, Round};
+use shuffledp_accounting::scheme::{Mechanism, Question, Release, Round};
 
 /// What is charged at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,6 +87,10 @@ impl Ledger {
     pub fn epsilon_lower(&self) -> Result<f64> {
         let mut lower: f64 = 0.0;
         for entry in self.accountant.ledger() {
+            // What is known of *any* ε0-LDP randomizer is attained by one of them, and it need not be the one that was charged as such.
+            if matches!(entry.round.randomizer.mechanism(), Mechanism::Any { .. }) {
+                continue;
+            }
             // Some of the rounds leak no more than all of them.
             let question = Question::new(entry.round, entry.count)?;
             let methods = catalogue::methods().filter(|method| method.about().kind == Kind::Lower);

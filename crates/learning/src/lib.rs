@@ -7,6 +7,7 @@
 //! the same result, whatever the number of threads.
 
 pub mod collect;
+pub mod convergence;
 pub mod data;
 mod error;
 pub mod ledger;

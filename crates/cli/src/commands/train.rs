@@ -1,6 +1,7 @@
 //! `shuffledp train`: a model trained by simulated clients, with ε running alongside.
 
 mod estimate;
+mod promise;
 
 use crate::args::{count, real};
 use crate::failure::Failure;
@@ -115,6 +116,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let simulation = Simulation::new(&config, &population).map_err(refused)?;
     if args.dry_run {
         return estimate::run(simulation, &config, args.json);
+    }
+    if let Some(promise) = promise::promise(&config, &population).map_err(refused)? {
+        output::say(&promise);
     }
     let weights = simulation.model().parameters();
     let run = args.begin(simulation, &dataset.test).map_err(refused)?;

@@ -78,6 +78,15 @@ impl<'a, P: Clients> Simulation<'a, P> {
         Ok((rounds.min((charged + more).saturating_mul(at_once)), Some(epsilon)))
     }
 
+    /// What is charged for so many `rounds` from the first on.
+    pub fn account_of(&self, rounds: u64) -> Result<Accountant> {
+        let mut accountant = Accountant::new();
+        if let Some(cost) = self.cost {
+            cost.compose(&mut accountant, self.charges(rounds))?;
+        }
+        Ok(accountant)
+    }
+
     /// How often something was charged until after `round`.
     fn charges(&self, round: u64) -> u64 {
         round.div_ceil(self.config.algorithm.rounds_per_charge())
@@ -146,10 +155,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
     /// Goes on from a snapshot of the same configuration.
     pub(crate) fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let Snapshot { state, accountant, monitor, last } = snapshot;
-        let mut expected = Accountant::new();
-        if let Some(cost) = self.cost {
-            cost.compose(&mut expected, self.charges(state.round))?;
-        }
+        let expected = self.account_of(state.round)?;
         let weights = self.model.parameters();
         let averaged = self.config.step.average_from.map_or(0, |from| (state.round + 1).saturating_sub(from.max(1)));
         let shapes = [state.weights.len(), state.velocity.len(), state.average.len()];
@@ -173,8 +179,6 @@ impl<'a, P: Clients> Simulation<'a, P> {
         // Where nothing is averaged the answer is the last weights.
         let test_accuracy_last = if self.state.averaged > 0 { Some(accuracy(&self.state.weights)?) } else { None };
         let (epsilon, epsilon_lower) = match self.cost {
-            // Of blocks nothing is known from below: what is known of any ε0-LDP randomizer is not attained by this one.
-            Some(_) if self.blocks.is_some() => (self.ledger.epsilon()?, 0.0),
             Some(_) => (self.ledger.epsilon()?, self.ledger.epsilon_lower()?),
             None => (f64::INFINITY, f64::INFINITY),
         };

@@ -5,7 +5,6 @@ use crate::failure::Failure;
 use crate::output;
 use crate::output::training::plan;
 use serde_json::json;
-use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::data::Clients;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::training::{Simulation, TrainingConfig};
@@ -21,17 +20,10 @@ pub(super) fn run<P: Clients>(
     json: bool,
 ) -> Result<(), Failure> {
     let (rounds, epsilon) = simulation.plan().map_err(refused)?;
+    let all = simulation.account_of(rounds).map_err(refused)?;
     let started = Instant::now();
     let stepped = simulation.step().map_err(refused)?;
     let first = if stepped { started.elapsed().as_secs_f64() } else { 0.0 };
-    // Every round is charged as the first one was.
-    let mut all = Accountant::new();
-    for entry in simulation.ledger().accountant().ledger() {
-        all.compose(entry.round, entry.count.saturating_mul(rounds))?;
-    }
-    for entry in simulation.ledger().accountant().releases() {
-        all.compose_release(entry.release, entry.count.saturating_mul(rounds))?;
-    }
     let seconds = seconds_of_a_round(&mut simulation, first)? * rounds as f64;
     let local = all.local_epsilon();
     let ledger = Ledger::resume(all, config.delta, None).map_err(refused)?;
