@@ -117,9 +117,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     if args.dry_run {
         return estimate::run(simulation, &config, args.json);
     }
-    if let Some(promise) = promise::promise(&config, &population).map_err(refused)? {
-        output::say(&promise);
-    }
+    let promise = promise::promise(&config, &population).map_err(refused)?;
+    let claim = promise::claim(&config, population.count()).map_err(refused)?;
+    promise.iter().chain(&claim).for_each(|sentence| output::say(sentence));
     let weights = simulation.model().parameters();
     let run = args.begin(simulation, &dataset.test).map_err(refused)?;
     let (accountant, metrics) = finish(run, args, &config, &dataset.name, population.count())?;

@@ -5,6 +5,7 @@ use crate::collect::{BlockMean, Frames, Plain, SummedGaussian};
 use crate::ledger::Cost;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
+use shuffledp_accounting::bound::Bound;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
 use shuffledp_randomizers::dispatch::Shape;
 
@@ -107,6 +108,12 @@ impl Algorithm {
             },
             Self::NoPrivacy { .. } => None,
         })
+    }
+
+    /// What the algorithm's paper claims for `rounds`, where that is not sound: for people who compare, never charged.
+    pub fn published_claim(&self, clients: u64, rounds: u64, delta: f64) -> Result<Option<Bound>> {
+        let Some(noise) = self.block_noise(clients)? else { return Ok(None) };
+        noise.published_claim(rounds.div_ceil(noise.blocks), delta)
     }
 
     /// How gradients of a model with so many `weights` become reports.

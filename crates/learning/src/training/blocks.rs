@@ -20,7 +20,9 @@ use crate::ledger::{Cost, Ledger};
 use crate::participation::{BLOCK_ORDER, SPLIT};
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
-use shuffledp_accounting::scheme::{Output, RandomizerSpec, Release, Round, Scheme};
+use shuffledp_accounting::bound::Bound;
+use shuffledp_accounting::catalogue::{self, Options, Target};
+use shuffledp_accounting::scheme::{Mechanism, Output, Question, RandomizerSpec, Release, Round, Scheme};
 use shuffledp_randomizers::{SimulationRng, shuffle};
 
 /// What the noise of a block makes indistinguishable.
@@ -111,6 +113,16 @@ impl BlockNoise {
         }
     }
 
+    /// What the paper's Theorem 3 claims for so many `epochs`, with its standing beside it. For the paper's noise it is flawed, and never charged.
+    pub(crate) fn published_claim(&self, epochs: u64, delta: f64) -> Result<Option<Bound>> {
+        let mechanism = Mechanism::Laplace { local_epsilon: self.local_epsilon };
+        let round = Round { scheme: Scheme::shuffle(self.blocks)?, randomizer: RandomizerSpec::new(mechanism)? };
+        let question = Question::new(round, epochs)?;
+        let theorem = catalogue::methods().find(|method| method.about().id == "enhanced-theorem-3");
+        let ask = |method| catalogue::ask(method, &question, Target::EpsilonAt { delta }, &Options::default());
+        Ok(theorem.map(ask).transpose()?)
+    }
+
     /// What an epoch may be charged as. Every one of them is rigorous.
     fn costs(&self) -> Result<Vec<Cost>> {
         let blocks = self.between_blocks();
@@ -144,6 +156,7 @@ impl BlockNoise {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shuffledp_accounting::bound::Standing;
     use std::collections::BTreeSet;
 
     #[test]
@@ -200,6 +213,15 @@ mod tests {
         // Two records per block of 30,000: only noise between blocks may be amplified.
         assert!(epsilon(noise(30_000, 60_000, Hides::Record)) > 3.0);
         assert!(epsilon(noise(30_000, 60_000, Hides::Block)) < 0.2);
+    }
+
+    #[test]
+    fn the_papers_claim_is_flawed_and_says_so() {
+        let noise = noise(300, 60_000, Hides::Record);
+        let claim = noise.published_claim(10, 1e-5).unwrap().unwrap();
+        assert_eq!(claim.standing, Standing::Flawed);
+        // It is below what ten epochs of ε0 each come to.
+        assert!(claim.value < epsilon(noise), "{} {}", claim.value, epsilon(noise));
     }
 
     #[test]

@@ -6,6 +6,18 @@ use shuffledp_learning::data::Clients;
 use shuffledp_learning::schedule::Schedule;
 use shuffledp_learning::training::TrainingConfig;
 
+/// What the algorithm's paper claims where that is not sound.
+pub(super) fn claim(config: &TrainingConfig, clients: u64) -> Result<Option<String>, LearningError> {
+    let claim = config.algorithm.published_claim(clients, config.rounds, config.delta)?;
+    Ok(claim.map(|claim| {
+        let (epsilon, citation, note) = (claim.value, claim.citation, claim.note);
+        format!(
+            "{citation}: claims ε = {epsilon:.4} for {} rounds; flawed, and not what is charged: {note}",
+            config.rounds
+        )
+    }))
+}
+
 /// A sentence, for the schedule that was made for it.
 pub(super) fn promise(config: &TrainingConfig, population: &impl Clients) -> Result<Option<String>, LearningError> {
     if !matches!(config.step.schedule, Schedule::InverseSqrt { .. }) {
