@@ -60,7 +60,7 @@ fn a_run_prints_lines_and_leaves_a_folder_with_pictures_and_a_page() {
     }
     let page = read("run.html");
     assert!(page.contains("Private training: small") && page.contains("girgis-theorem-1"));
-    assert!(page.contains("average_from = 4") && !page.contains("http://") && page.matches("<svg").count() == 2);
+    assert!(page.contains("average_from = 4") && !page.contains("src=") && page.matches("<svg").count() == 2);
     assert_eq!(read("run/metrics.jsonl").lines().count(), 3);
     let record: Value = serde_json::from_str(&read("run/run.json")).unwrap();
     assert_eq!(record["rounds"], 6);
@@ -153,7 +153,8 @@ fn what_cannot_be_is_refused_first_and_leaves_nothing() {
         "kind = 'digits'\ntrain = 500\ntest = 100",
         "kind = 'csv'\ntrain = 'absent.csv'\ntest_share = 0.5",
     );
-    variant("open.toml", "name = 'r-inf', local_epsilon = 1", "name = 'gaussian', sigma = 1e-3");
+    variant("open.toml", "name = 'r-inf'", "name = 'any'");
+    variant("many.toml", "sampled = 100", "sampled = 501");
     variant("pca.toml", "[model]", "[preparation]\npca = 1000\n[model]");
     fs::create_dir(folder.path().join("full")).unwrap();
     fs::write(folder.path().join("full/something"), "").unwrap();
@@ -165,7 +166,8 @@ fn what_cannot_be_is_refused_first_and_leaves_nothing() {
         ("--config absent.toml -o run", 1, "cannot read absent.toml"),
         ("--config mnist.toml -o run --data .", 1, "fetch it with `shuffledp data mnist`"),
         ("--config table.toml -o run", 1, "absent.csv"),
-        ("--config open.toml -o run", 2, "finite ε"),
+        ("--config open.toml -o run", 2, "a mechanism that can be run"),
+        ("--config many.toml -o run", 2, "sampled must be at most the number of clients"),
         ("--config pca.toml -o run", 2, "components must be 1 to 784"),
         ("--config small.toml -o run --rounds 0", 2, "rounds must be at least 1"),
         ("--config small.toml -o run --threads 0", 2, "--threads must be 1 to 1024"),

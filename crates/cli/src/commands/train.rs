@@ -10,12 +10,14 @@ use crate::output::training::{Trained, heading, line, live, page, pictures};
 use crate::output::{self, NewFile, Progress};
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
+use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::catalogue::{Options, Target};
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::Clients;
 use shuffledp_learning::training::{self, Metrics, Population, Run, RunFolder, Simulation, TrainingConfig, presets};
+use shuffledp_randomizers::RandomizerError;
 use std::path::{Path, PathBuf};
 
 /// Train a model under the shuffle model, simulated on this machine, with ε running alongside
@@ -172,7 +174,9 @@ fn read(path: &Path) -> Result<TrainingConfig, LearningError> {
 /// What a run refuses: a value that the user can change is bad usage, the rest a failure.
 fn refused(error: LearningError) -> Failure {
     match error {
-        LearningError::OutOfRange { .. } => Failure::Usage(error.to_string()),
+        LearningError::OutOfRange { .. }
+        | LearningError::Accounting(AccountingError::OutOfRange { .. })
+        | LearningError::Randomizer(RandomizerError::OutOfRange { .. }) => Failure::Usage(error.to_string()),
         other => Failure::Failed(other.into()),
     }
 }
