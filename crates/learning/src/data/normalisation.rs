@@ -50,21 +50,29 @@ impl Normalisation {
     }
 }
 
-/// Mean and deviation of every feature.
+/// Mean and deviation of every feature; for one that never changes itself and 1, so that rounding is not taken for change.
 fn scales(examples: &Examples) -> Vec<(f64, f64)> {
     let features = examples.shape().len();
     let count = examples.len() as f64;
+    let (mut least, mut most) = (vec![f32::INFINITY; features], vec![f32::NEG_INFINITY; features]);
     let mut means = vec![0.0f64; features];
-    visit(examples, |values| means.iter_mut().zip(values).for_each(|(mean, value)| *mean += f64::from(*value) / count));
+    visit(examples, |values| {
+        for (index, &value) in values.iter().enumerate() {
+            (least[index], most[index]) = (least[index].min(value), most[index].max(value));
+            means[index] += f64::from(value) / count;
+        }
+    });
     let mut variances = vec![0.0f64; features];
     visit(examples, |values| {
         for ((variance, mean), value) in variances.iter_mut().zip(&means).zip(values) {
             *variance += (f64::from(*value) - mean).powi(2) / count;
         }
     });
-    // Where nothing varies there is nothing to divide by.
-    let deviation = |variance: f64| if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    means.into_iter().zip(variances).map(|(mean, variance)| (mean, deviation(variance))).collect()
+    let scale = |index: usize| match least[index] < most[index] {
+        true => (means[index], variances[index].sqrt()),
+        false => (f64::from(least[index]), 1.0),
+    };
+    (0..features).map(scale).collect()
 }
 
 fn rescaled(examples: &Examples, scales: &[(f64, f64)]) -> Result<Examples> {
