@@ -5,7 +5,7 @@ use crate::{LearningError, Result};
 use std::path::Path;
 
 /// Every preset's name and text.
-const PRESETS: [(&str, &str); 8] = [
+const PRESETS: [(&str, &str); 9] = [
     ("quick", include_str!("presets/quick.toml")),
     ("girgis-fig5a", include_str!("presets/girgis-fig5a.toml")),
     ("girgis-fig5b", include_str!("presets/girgis-fig5b.toml")),
@@ -13,6 +13,7 @@ const PRESETS: [(&str, &str); 8] = [
     ("checkin-fig3b", include_str!("presets/checkin-fig3b.toml")),
     ("checkin-fig4", include_str!("presets/checkin-fig4.toml")),
     ("gaussian-fig1b", include_str!("presets/gaussian-fig1b.toml")),
+    ("enhanced-fig4", include_str!("presets/enhanced-fig4.toml")),
     ("reference", include_str!("presets/reference.toml")),
 ];
 
@@ -76,6 +77,7 @@ mod tests {
             ("checkin-fig3b", 2.3297),
             ("checkin-fig4", 0.061735),
             ("gaussian-fig1b", 3.1618),
+            ("enhanced-fig4", 88.3),
             ("reference", f64::INFINITY),
         ];
         assert!(said.iter().map(|(name, _)| *name).eq(names()));
