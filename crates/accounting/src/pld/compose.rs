@@ -196,14 +196,8 @@ fn outside(parts: &[(Tilted, u64)], spacing: f64, window: &Window) -> (f64, f64)
         if best <= NEGLIGIBLE_TAIL {
             return best;
         }
-        // Few atoms far apart have a heavier tail than their variance tells: a smaller φ. The bound is convex in φ, so what has begun to rise goes on rising.
-        let mut last = f64::INFINITY;
-        let falling = (2..24).map(|halvings| bound(gaussian * 0.5_f64.powi(halvings), edge)).take_while(|bound| {
-            let falls = *bound <= last;
-            last = *bound;
-            falls
-        });
-        falling.fold(best, f64::min)
+        // Few atoms far apart have a heavier tail than their variance tells: a smaller φ.
+        (3..24).map(|halvings| bound(gaussian * 0.5_f64.powi(halvings), edge)).fold(best, f64::min)
     };
     (smallest(-1.0, bottom), smallest(1.0, top))
 }
