@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod outcome;
 mod output;
+mod service;
 mod solution;
 mod sweep;
 

@@ -1,5 +1,7 @@
 //! Links as the services use them: TLS and plain, limits, and a stop that loses no answer.
 
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::routing::{get, post};

@@ -9,6 +9,7 @@ mod delta;
 mod demo;
 mod epsilon;
 mod plot;
+mod shuffler;
 mod train;
 
 use crate::failure::Failure;
@@ -38,6 +39,7 @@ enum Command {
     Audit(audit::AuditArgs),
     Train(train::TrainArgs),
     Data(data::DataArgs),
+    Shuffler(shuffler::ShufflerArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -52,6 +54,7 @@ impl Program {
             Command::Audit(args) => audit::run(&args),
             Command::Train(args) => train::run(&args),
             Command::Data(args) => data::run(&args),
+            Command::Shuffler(args) => shuffler::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),
         }

@@ -1,0 +1,93 @@
+//! What can go wrong, without a word of what reports or keys contain.
+
+use shuffledp_transport::TransportError;
+use shuffledp_wire::WireError;
+use std::path::PathBuf;
+
+/// Of whatever the shuffler does.
+pub type Result<T> = std::result::Result<T, ShufflerError>;
+
+/// Why the shuffler cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShufflerError {
+    /// A value of the configuration that cannot be.
+    #[error("`{parameter}`: {reason}")]
+    Config {
+        /// Its name in the file.
+        parameter: String,
+        /// What to change.
+        reason: String,
+    },
+    /// The configuration file is not TOML, or has a field that nobody knows.
+    #[error("{}: {source}", path.display())]
+    Toml {
+        /// Which file.
+        path: PathBuf,
+        /// Where and what.
+        source: Box<toml::de::Error>,
+    },
+    /// A file or folder that the system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which one.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A secret that others can read.
+    #[error("{} can be read by others: chmod 600 {}", path.display(), path.display())]
+    OpenSecret {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A key file with something else inside. What is inside is not repeated.
+    #[error("{}: {source}", path.display())]
+    KeyFile {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        source: WireError,
+    },
+    /// Something that is there already and must not be overwritten.
+    #[error("{} exists already: keys are not overwritten; choose another folder", path.display())]
+    Exists {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Another process has the folder.
+    #[error("{} is used by another shuffler: stop it, or give this one its own `data`", path.display())]
+    InUse {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// A store's file is not what this version writes.
+    #[error("{}: not a store of this version: {reason}", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// What is missing.
+        reason: &'static str,
+    },
+    /// Reports came for a store that is sealed.
+    #[error("the round is sealed")]
+    Sealed,
+    /// The thread of a store has ended.
+    #[error("the round's store has stopped")]
+    Stopped,
+    /// SQLite.
+    #[error("storage: {0}")]
+    Storage(#[from] rusqlite::Error),
+    /// A message or key.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// A link.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+}
+
+/// Names the path that an error of the system is about.
+pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> ShufflerError {
+    let path = path.into();
+    move |source| ShufflerError::Io { path, source }
+}

@@ -1,0 +1,143 @@
+//! Key files, and a folder to start from.
+
+use crate::error::{Result, ShufflerError, at};
+use shuffledp_wire::{KeyId, ShufflerSecretKeys, SigningKey, VerifyingKey};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+/// Names of the files that [`init`] makes.
+pub(crate) const SIGNING_KEY: &str = "signing.key";
+pub(crate) const HPKE_KEYS: &str = "hpke.keys";
+const CONFIG: &str = "shuffler.toml";
+
+/// The configuration that [`init`] writes.
+const TEMPLATE: &str = include_str!("shuffler.toml");
+
+/// Makes new keys and a configuration file to be edited, and returns the public key that tasks name.
+///
+/// # Errors
+///
+/// If one of the files exists already, or the system refuses.
+pub fn init(folder: &Path) -> Result<VerifyingKey> {
+    let (signing, hpke, config) = (folder.join(SIGNING_KEY), folder.join(HPKE_KEYS), folder.join(CONFIG));
+    for path in [&signing, &hpke, &config] {
+        if path.exists() {
+            return Err(ShufflerError::Exists { path: path.clone() });
+        }
+    }
+    fs::create_dir_all(folder).map_err(at(folder))?;
+    let key = SigningKey::generate()?;
+    write_secret(&signing, &format!("{}\n", *key.to_text()))?;
+    write_secret(&hpke, &ShufflerSecretKeys::generate()?.to_text())?;
+    fs::write(&config, TEMPLATE).map_err(at(&config))?;
+    Ok(key.verifying_key())
+}
+
+/// Puts a new HPKE key in front. A running shuffler notices, publishes it, and deletes old ones when no round needs them.
+///
+/// # Errors
+///
+/// If the file cannot be read or written.
+pub fn rotate_key(hpke_keys: &Path) -> Result<KeyId> {
+    let mut keys = read_hpke_keys(hpke_keys)?;
+    let id = keys.rotate(usize::MAX)?;
+    write_secret(hpke_keys, &keys.to_text())?;
+    Ok(id)
+}
+
+pub(crate) fn read_signing_key(path: &Path) -> Result<SigningKey> {
+    let text = read_secret(path)?;
+    SigningKey::from_text(&text).map_err(|source| ShufflerError::KeyFile { path: path.to_owned(), source })
+}
+
+pub(crate) fn read_hpke_keys(path: &Path) -> Result<ShufflerSecretKeys> {
+    let text = read_secret(path)?;
+    ShufflerSecretKeys::from_text(&text).map_err(|source| ShufflerError::KeyFile { path: path.to_owned(), source })
+}
+
+/// The text is wiped when dropped.
+fn read_secret(path: &Path) -> Result<zeroize::Zeroizing<String>> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(path).map_err(at(path))?.permissions().mode();
+        if mode & 0o077 != 0 {
+            return Err(ShufflerError::OpenSecret { path: path.to_owned() });
+        }
+    }
+    fs::read_to_string(path).map(zeroize::Zeroizing::new).map_err(at(path))
+}
+
+/// For its owner alone, whole or not at all.
+pub(crate) fn write_secret(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        // Mode 0600 on Unix.
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        fs::File::open(folder)?.sync_all()
+    };
+    write().map_err(at(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_init_makes_can_be_read_and_is_not_overwritten() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let public = init(folder.path()).unwrap();
+        assert_eq!(read_signing_key(&folder.path().join(SIGNING_KEY)).unwrap().verifying_key(), public);
+        assert!(matches!(init(folder.path()), Err(ShufflerError::Exists { .. })));
+        let path = folder.path().join(HPKE_KEYS);
+        let before = read_hpke_keys(&path).unwrap().public_keys();
+        assert_eq!(rotate_key(&path).unwrap(), KeyId(1));
+        let after = read_hpke_keys(&path).unwrap().public_keys();
+        assert_eq!(after[1..], before[..]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_that_others_can_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::TempDir::new().unwrap();
+        init(folder.path()).unwrap();
+        let path = folder.path().join(SIGNING_KEY);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let refused = read_signing_key(&path).unwrap_err().to_string();
+        assert!(refused.contains("chmod 600"), "{refused}");
+    }
+
+    #[test]
+    fn a_broken_key_is_not_shown() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("k");
+        write_secret(&path, "shuffledp-signing-secret-v1:c2VjcmV0").unwrap();
+        let refused = read_signing_key(&path).unwrap_err();
+        assert!(!format!("{refused} {refused:?}").contains("c2VjcmV0"));
+    }
+
+    #[test]
+    fn the_template_is_a_configuration_once_a_server_is_named() {
+        let key = SigningKey::from_seed(&[1; 32]).verifying_key().to_string();
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join(CONFIG);
+        fs::write(&path, TEMPLATE).unwrap();
+        let refused = crate::Config::load(&path).unwrap_err().to_string();
+        assert!(refused.contains("shuffledp-verifying-v1"), "{refused}");
+        // Every default that the template shows in a comment is the program's own.
+        fs::write(&path, TEMPLATE.replace("shuffledp-verifying-v1:...", &key)).unwrap();
+        let defaults = crate::Config::load(&path).unwrap();
+        let spelled = TEMPLATE.replace("shuffledp-verifying-v1:...", &key).lines().fold(String::new(), |text, line| {
+            let shown =
+                line.strip_prefix("# ").filter(|line| line.split(" = ").count() == 2 && !line.starts_with("tls"));
+            text + shown.unwrap_or(line) + "\n"
+        });
+        fs::write(&path, spelled).unwrap();
+        assert_eq!(format!("{:?}", crate::Config::load(&path).unwrap()), format!("{defaults:?}"));
+    }
+}

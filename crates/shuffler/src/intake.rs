@@ -1,0 +1,118 @@
+//! `POST /v1/reports`, and what else is served.
+//!
+//! What an answer can tell: 202 that the report is on disk (now or since before, there is no difference to see), 400 and 413 that it is none, 410 that
+//! its round takes no reports, 425 that it does not yet, 503 to come again. All have an empty body.
+
+use crate::rounds::{Learner, Lookup, Shared};
+use crate::store::Entry;
+use crate::writer::Answer;
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use shuffledp_transport::with_timeout;
+use shuffledp_wire::{open_outer, paths};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// The budget of waiting bytes is counted in units of so many.
+const UNIT: usize = 64;
+
+/// What the handlers share.
+#[derive(Clone)]
+pub(crate) struct Intake {
+    shared: Arc<Shared>,
+    learner: Arc<Learner>,
+    room: Arc<Semaphore>,
+}
+
+/// Everything that the shuffler serves.
+pub(crate) fn router(shared: Arc<Shared>, learner: Arc<Learner>) -> Router {
+    let room = Arc::new(Semaphore::new((shared.config.waiting_bytes / UNIT).min(Semaphore::MAX_PERMITS)));
+    let time = Duration::from_secs(shared.config.request_seconds);
+    let router = Router::new()
+        .route(paths::REPORTS, post(report))
+        .route(paths::KEYS, get(keys))
+        .route(paths::HEALTH, get(|| async { "ok\n" }))
+        .route("/metrics", get(metrics))
+        .with_state(Intake { shared, learner, room });
+    with_timeout(router, time)
+}
+
+async fn keys(State(intake): State<Intake>) -> Response {
+    ([(CONTENT_TYPE, paths::CONTENT_TYPE)], intake.shared.keys.published()).into_response()
+}
+
+async fn metrics(State(intake): State<Intake>) -> Response {
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], intake.shared.metrics.text()).into_response()
+}
+
+async fn report(State(intake): State<Intake>, request: Request) -> Response {
+    let status = match intake.take(request).await {
+        Ok(status) | Err(status) => status,
+    };
+    let mut response = status.into_response();
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+impl Intake {
+    /// From the cheap to the dear: length, room, body, decryption, round, disk.
+    async fn take(&self, request: Request<Body>) -> Result<StatusCode, StatusCode> {
+        let len = announced(request.headers()).ok_or(StatusCode::LENGTH_REQUIRED)?;
+        self.check_len(len)?;
+        // Held until the answer, so that it bounds bodies that arrive, wait to be opened and wait for the disk.
+        let units = u32::try_from(len.div_ceil(UNIT)).map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+        let _room = self.room.try_acquire_many(units).map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+        let body = to_bytes(request.into_body(), len).await.map_err(|_| StatusCode::BAD_REQUEST)?;
+        if body.len() != len {
+            return Err(StatusCode::BAD_REQUEST);
+        }
+        let (context, inner) = open_outer(&body, &self.shared.keys.secret()).map_err(|_| StatusCode::BAD_REQUEST)?;
+        drop(body);
+
+        let mut found = self.shared.table.find(&context, self.shared.clock.now());
+        if matches!(found, Lookup::Unknown) {
+            if !self.learner.ask_about(&self.shared, context.task).await {
+                return Err(StatusCode::SERVICE_UNAVAILABLE);
+            }
+            found = self.shared.table.find(&context, self.shared.clock.now());
+        }
+        let live = match found {
+            Lookup::Open(live) => live,
+            Lookup::Early => return Err(StatusCode::TOO_EARLY),
+            Lookup::Over | Lookup::Unknown => return Err(StatusCode::GONE),
+        };
+        if inner.as_bytes().len() != live.record_len() {
+            return Err(StatusCode::BAD_REQUEST);
+        }
+        let entry = Entry { digest: inner.digest(), body: inner.into_bytes() };
+        let answer = live.writer.add(entry).ok_or(StatusCode::SERVICE_UNAVAILABLE)?;
+        match answer.await {
+            Ok(Answer::Taken) => Ok(StatusCode::ACCEPTED),
+            Ok(Answer::Closed) => Err(StatusCode::GONE),
+            Ok(Answer::Failed) | Err(_) => Err(StatusCode::SERVICE_UNAVAILABLE),
+        }
+    }
+
+    /// Before a byte of the body is read: a length that no report has is refused.
+    fn check_len(&self, len: usize) -> Result<(), StatusCode> {
+        if len > self.shared.config.max_report_bytes {
+            Err(StatusCode::PAYLOAD_TOO_LARGE)
+        } else if self.learner.expects(len) {
+            Ok(())
+        } else {
+            Err(StatusCode::BAD_REQUEST)
+        }
+    }
+}
+
+fn announced(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}

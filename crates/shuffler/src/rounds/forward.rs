@@ -1,0 +1,115 @@
+//! A batch on its way to the server: the same bytes again until it is acknowledged.
+
+use super::Shared;
+use super::finish::pause;
+use super::table::Live;
+use crate::error::{Result, ShufflerError};
+use crate::store::SealedBatch;
+use crate::witness::CommitPoint;
+use shuffledp_transport::reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use shuffledp_transport::reqwest::{Body, StatusCode};
+use shuffledp_transport::{TransportError, join};
+use shuffledp_wire::{BatchHeader, paths};
+use std::time::Duration;
+use tokio_stream::wrappers::ReceiverStream;
+
+/// What an answer means for the batch.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    /// The server has it, durably.
+    Acknowledged,
+    /// The server will never take it.
+    Refused,
+    /// To be sent again.
+    Again,
+}
+
+fn verdict(status: StatusCode) -> Verdict {
+    match status {
+        status if status.is_success() => Verdict::Acknowledged,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => Verdict::Again,
+        status if status.is_client_error() => Verdict::Refused,
+        _ => Verdict::Again,
+    }
+}
+
+/// Returns when the batch needs to be sent no more; [`Stopped`](ShufflerError::Stopped) if the service stops before.
+pub(super) async fn forward(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<()> {
+    let (task, round) = (live.round.task, live.round.round);
+    let until = live.round.closes.saturating_add(shared.config.forward_for_seconds.saturating_mul(1000));
+    let mut wait = Duration::from_millis(500);
+    loop {
+        let sent = tokio::select! {
+            sent = send(shared, live, batch) => sent,
+            () = shared.shutdown.stopped() => return Err(ShufflerError::Stopped),
+        };
+        match sent {
+            Ok(status) => match verdict(status) {
+                Verdict::Acknowledged => {
+                    shared.witness.reached(CommitPoint::Acknowledged);
+                    shared.metrics.acknowledged.add_one();
+                    tracing::info!(%task, round, batch = %batch.batch, "acknowledged");
+                    return Ok(());
+                }
+                Verdict::Refused => {
+                    shared.metrics.refused.add_one();
+                    tracing::warn!(%task, round, batch = %batch.batch, %status, "refused by the server for good; deleted");
+                    return Ok(());
+                }
+                Verdict::Again => tracing::info!(%task, round, %status, "not taken yet; sent again"),
+            },
+            Err(ShufflerError::Transport(error)) => tracing::info!(%task, round, %error, "not sent; tried again"),
+            Err(error) => return Err(error),
+        }
+        shared.metrics.failures.add_one();
+        if shared.clock.now() >= until {
+            shared.metrics.expired.add_one();
+            tracing::warn!(%task, round, "not taken within forward_for_seconds; deleted");
+            return Ok(());
+        }
+        pause(shared, &mut wait).await?;
+    }
+}
+
+/// Sends it once.
+async fn send(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<StatusCode> {
+    let context = live.context();
+    let header = BatchHeader { batch: batch.batch, context, count: batch.count, record_len: batch.record_len };
+    let chunks = live.writer.stream(header, shared.keys.signing().clone()).await?;
+    let response = shared
+        .http
+        .put(&join(&live.server.url, &paths::batch(&batch.batch)))?
+        .timeout(Duration::from_secs(shared.config.forward_timeout_seconds))
+        .header(CONTENT_TYPE, paths::CONTENT_TYPE)
+        .header(CONTENT_LENGTH, header.stream_len())
+        .body(Body::wrap_stream(ReceiverStream::new(chunks)))
+        .send()
+        .await
+        .map_err(TransportError::from)?;
+    Ok(response.status())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_answers_mean() {
+        for (status, meaning) in [
+            (200, Verdict::Acknowledged),
+            (201, Verdict::Acknowledged),
+            (204, Verdict::Acknowledged),
+            (307, Verdict::Again),
+            (400, Verdict::Refused),
+            (404, Verdict::Refused),
+            (408, Verdict::Again),
+            (409, Verdict::Refused),
+            (425, Verdict::Again),
+            (429, Verdict::Again),
+            (500, Verdict::Again),
+            (503, Verdict::Again),
+        ] {
+            assert_eq!(verdict(StatusCode::from_u16(status).unwrap()), meaning, "{status}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Learning rounds from the servers that sign them: every second or so, and at once when a report names a round that is not known.
+
+use super::Shared;
+use super::table::Live;
+use crate::config::ServerConfig;
+use crate::error::Result;
+use crate::store::{RoundRecord, RoundStore};
+use crate::writer::Writer;
+use shuffledp_transport::{TransportError, bytes_at_most, join};
+use shuffledp_wire::{Round, Signed, TaskHash, VerifyingKey, inner_len, paths, report_len};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Mutex as AsyncMutex, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// Between two questions to the same server that reports caused. Whoever sends nonsense cannot make us ask more often.
+const PAUSE: Duration = Duration::from_millis(200);
+/// Until an answer must have come.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Reports that may wait for such an answer at once.
+const ASKING: usize = 256;
+/// Tasks of one server that are looked after.
+const TASKS: usize = 1024;
+
+/// A server and what is known of its tasks.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) url: String,
+    pub(crate) key: VerifyingKey,
+    /// Whether tasks are added as reports name them.
+    any_task: bool,
+    /// With the payload's length, once a round has told it.
+    tasks: Mutex<HashMap<TaskHash, Option<u32>>>,
+    /// When the last question began that a report caused, and about what; held while it is under way.
+    asked: AsyncMutex<Option<(Instant, TaskHash)>>,
+}
+
+impl Server {
+    fn new(config: &ServerConfig) -> Self {
+        Self {
+            url: config.url.clone(),
+            key: config.key,
+            any_task: config.tasks.is_empty(),
+            tasks: Mutex::new(config.tasks.iter().map(|task| (*task, None)).collect()),
+            asked: AsyncMutex::new(None),
+        }
+    }
+
+    // Changed by single calls: a thread that panicked left it whole.
+    fn tasks(&self) -> MutexGuard<'_, HashMap<TaskHash, Option<u32>>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, round: &Round) {
+        let mut tasks = self.tasks();
+        if tasks.len() < TASKS || tasks.contains_key(&round.task) {
+            tasks.insert(round.task, Some(round.payload_len));
+        }
+    }
+
+    fn may_have(&self, task: &TaskHash) -> bool {
+        self.any_task || self.tasks().contains_key(task)
+    }
+
+    /// Whether one of its reports may have this length. While there are tasks that nothing is known of yet, any may.
+    fn expects(&self, report: usize) -> bool {
+        let fits = |payload: &Option<u32>| payload.is_none_or(|payload| report_len(payload) == report);
+        self.any_task || self.tasks().values().any(fits)
+    }
+}
+
+/// Asks the servers.
+#[derive(Debug)]
+pub(crate) struct Learner {
+    servers: Vec<Arc<Server>>,
+    asking: Semaphore,
+    /// One round is taken up at a time, so that no two answers make the same store.
+    taking: AsyncMutex<()>,
+}
+
+impl Learner {
+    pub(crate) fn new(servers: &[ServerConfig]) -> Self {
+        let servers = servers.iter().map(|server| Arc::new(Server::new(server))).collect();
+        Self { servers, asking: Semaphore::new(ASKING), taking: AsyncMutex::new(()) }
+    }
+
+    /// Whether some report may have this length.
+    pub(crate) fn expects(&self, report: usize) -> bool {
+        self.servers.iter().any(|server| server.expects(report))
+    }
+
+    /// Asks for the round of every task.
+    pub(crate) async fn look(&self, shared: &Arc<Shared>) {
+        let mut questions = JoinSet::new();
+        for server in &self.servers {
+            let tasks: Vec<TaskHash> = server.tasks().keys().copied().collect();
+            for task in tasks {
+                questions.spawn(ask(Arc::clone(shared), Arc::clone(server), task));
+            }
+        }
+        while let Some(answer) = questions.join_next().await {
+            if let Ok(Some((server, signed, round))) = answer {
+                self.take_up(shared, &server, signed, round).await;
+            }
+        }
+    }
+
+    /// A report names a round of `task` that is not known: asks whoever could have opened it since the last look. Returns when an answer is in that was asked
+    /// for after the call; the caller looks again. `false` if too many are waiting already.
+    pub(crate) async fn ask_about(&self, shared: &Arc<Shared>, task: TaskHash) -> bool {
+        let Ok(_place) = self.asking.try_acquire() else { return false };
+        let called = Instant::now();
+        for server in &self.servers {
+            if !server.may_have(&task) {
+                continue;
+            }
+            let mut asked = server.asked.lock().await;
+            match *asked {
+                // Another report's question, begun after this call: its answer is as good.
+                Some((began, about)) if began >= called && about == task => continue,
+                Some((began, _)) => tokio::time::sleep_until(began + PAUSE).await,
+                None => {}
+            }
+            *asked = Some((Instant::now(), task));
+            if let Some((server, signed, round)) = ask(Arc::clone(shared), Arc::clone(server), task).await {
+                self.take_up(shared, &server, signed, round).await;
+            }
+        }
+        true
+    }
+
+    /// Gives a verified round its store, if it is one to take part in.
+    async fn take_up(&self, shared: &Arc<Shared>, server: &Arc<Server>, signed: Vec<u8>, round: Round) {
+        let _alone = self.taking.lock().await;
+        server.remember(&round);
+        let context = round.context();
+        let now = shared.clock.now();
+        if shared.table.contains(&context) || now >= round.closes {
+            return;
+        }
+        if let Err(reason) = acceptable(shared, server, &round, now) {
+            tracing::warn!(task = %round.task, round = round.round, reason, "a round is not taken part in");
+            return;
+        }
+        let record = RoundRecord {
+            signed,
+            server: *server.key.as_bytes(),
+            record_len: record_len(&round),
+            min_batch: shared.config.min_batch,
+        };
+        let created = tokio::task::spawn_blocking({
+            let stores = Arc::clone(&shared.stores);
+            move || stores.create(&context, &record)
+        });
+        match created.await {
+            Ok(Ok(Some(store))) => {
+                tracing::debug!(task = %round.task, round = round.round, "a round is taken part in");
+                start(shared, server, round, store);
+            }
+            // It is over already; the server should not offer it.
+            Ok(Ok(None)) => {
+                tracing::debug!(task = %round.task, round = round.round, "a finished round is offered again")
+            }
+            Ok(Err(error)) => tracing::error!(%error, "a round's store could not be made; it is tried again"),
+            Err(error) => tracing::error!(%error, "a round's store could not be made; it is tried again"),
+        }
+    }
+
+    /// Takes up what an earlier process left. A store whose server is not in the configuration stays untouched.
+    pub(crate) fn resume(&self, shared: &Arc<Shared>, stores: Vec<Box<dyn RoundStore>>) -> Result<()> {
+        for store in stores {
+            let key = VerifyingKey::from_bytes(&store.record().server)?;
+            let round = Signed::<Round>::decode(&store.record().signed)?.verify(&key)?;
+            match self.servers.iter().find(|server| server.key == key) {
+                Some(server) => {
+                    server.remember(&round);
+                    start(shared, server, round, store);
+                }
+                None => tracing::warn!(
+                    task = %round.task,
+                    round = round.round,
+                    "a store is left alone: its server is not among [[servers]] any more"
+                ),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn record_len(round: &Round) -> u32 {
+    // At most 2^24 + 67, by the round's own check.
+    inner_len(round.payload_len) as u32
+}
+
+fn start(shared: &Arc<Shared>, server: &Arc<Server>, round: Round, store: Box<dyn RoundStore>) {
+    let (writer, thread) = Writer::start(round.context(), store, Arc::clone(&shared.stores));
+    shared.table.insert(Live::new(round, Arc::clone(server), writer), thread);
+}
+
+/// A server may be hostile: it must not fill our disk or keep reports waiting for years.
+fn acceptable(shared: &Shared, server: &Arc<Server>, round: &Round, now: u64) -> std::result::Result<(), &'static str> {
+    let longest = shared.config.max_window_seconds.saturating_mul(1000);
+    if round.closes > now.saturating_add(longest) {
+        return Err("its window ends later than max_window_seconds from now");
+    }
+    if report_len(round.payload_len) > shared.config.max_report_bytes {
+        return Err("its reports are longer than max_report_bytes");
+    }
+    if shared.table.of_server(server) >= shared.config.max_rounds {
+        return Err("its server has max_rounds unfinished already");
+    }
+    Ok(())
+}
+
+/// The server's round of a task, verified; nothing if there is none. `(server, signed bytes, round)`.
+async fn ask(shared: Arc<Shared>, server: Arc<Server>, task: TaskHash) -> Option<(Arc<Server>, Vec<u8>, Round)> {
+    match fetch(&shared, &server, &task).await {
+        Ok(Some((signed, round))) => Some((server, signed, round)),
+        Ok(None) => None,
+        Err(error) => {
+            tracing::debug!(%error, %task, "no round from the server");
+            None
+        }
+    }
+}
+
+async fn fetch(shared: &Shared, server: &Server, task: &TaskHash) -> Result<Option<(Vec<u8>, Round)>> {
+    let request = shared.http.get(&join(&server.url, &paths::round(task)))?.timeout(PATIENCE);
+    let response = request.send().await.map_err(TransportError::from)?;
+    if !response.status().is_success() {
+        return Ok(None);
+    }
+    let bytes = bytes_at_most(response, Signed::<Round>::max_len()).await?;
+    let round = Signed::<Round>::decode(&bytes)?.verify(&server.key)?;
+    // Signed, and an answer to another question.
+    if round.task != *task {
+        return Ok(None);
+    }
+    Ok(Some((bytes, round)))
+}

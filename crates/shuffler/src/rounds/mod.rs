@@ -1,0 +1,57 @@
+//! Which rounds there are, from the server's word to their end.
+//!
+//! ```text
+//! learned (signed, window not over) ── open ── window closes ──┬── enough: sealed ── sent until acknowledged ──┐
+//!                                                              └── short ──────────────────────────────────────┴── finished, deleted
+//! ```
+
+mod finish;
+mod forward;
+mod learn;
+mod table;
+
+pub(crate) use learn::Learner;
+pub(crate) use table::{Lookup, Table};
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::error::Result;
+use crate::keys::KeyRing;
+use crate::metrics::Metrics;
+use crate::permutation::Permute;
+use crate::store::{Memory, Stores};
+use shuffledp_transport::{HttpClient, Shutdown};
+use std::sync::Arc;
+
+/// Makes a permutation for one batch.
+pub(crate) type NewPermute = Arc<dyn Fn() -> Result<Box<dyn Permute>> + Send + Sync>;
+
+/// What everything that follows rounds needs.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) witness: Arc<dyn crate::Witness>,
+    pub(crate) new_permute: NewPermute,
+    pub(crate) keys: KeyRing,
+    pub(crate) metrics: Metrics,
+    pub(crate) stores: Arc<dyn Stores>,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) http: HttpClient,
+    pub(crate) table: Table,
+    pub(crate) shutdown: Shutdown,
+}
+
+/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; follows the key file and
+/// deletes keys that no round needs.
+pub(crate) fn tend(shared: &Arc<Shared>) {
+    for live in shared.table.close_over(shared.clock.now()) {
+        shared.table.spawn(finish::finish(Arc::clone(shared), live));
+    }
+    let earliest = shared.table.earliest_open();
+    let overlap = shared.config.key_overlap_seconds.saturating_mul(1000);
+    let kept = shared.keys.follow();
+    let kept = kept.and_then(|()| shared.keys.prune(shared.clock.now(), overlap, earliest, &shared.memory));
+    if let Err(error) = kept {
+        tracing::warn!(%error, "the HPKE keys stay as they were");
+    }
+}

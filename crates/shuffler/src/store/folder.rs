@@ -1,0 +1,134 @@
+//! The folder of all stores: a file per triple, named by the triple's hash.
+
+use super::{Memory, RoundRecord, RoundStore, SqliteStore, Stores};
+use crate::error::{Result, at};
+use crate::witness::{CommitPoint, Witness};
+use sha2::{Digest, Sha256};
+use shuffledp_wire::RoundContext;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const EXTENSION: &str = "round";
+const MEMORY: &str = "finished.db";
+
+/// SQLite files in one folder.
+pub struct SqliteFolder {
+    folder: PathBuf,
+    memory: Arc<Memory>,
+    witness: Arc<dyn Witness>,
+}
+
+impl std::fmt::Debug for SqliteFolder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteFolder").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl SqliteFolder {
+    /// Makes the folder if need be, for its owner alone, and takes it for this process.
+    ///
+    /// # Errors
+    ///
+    /// If another process has it, or the system refuses.
+    pub fn open(folder: &Path, witness: Arc<dyn Witness>) -> Result<Self> {
+        make_private(folder)?;
+        let memory = Arc::new(Memory::open(&folder.join(MEMORY))?);
+        sync(folder)?;
+        Ok(Self { folder: folder.to_owned(), memory, witness })
+    }
+
+    /// What outlives rounds.
+    #[must_use]
+    pub fn memory(&self) -> Arc<Memory> {
+        Arc::clone(&self.memory)
+    }
+
+    fn path(&self, context: &RoundContext) -> PathBuf {
+        let name = hash(context).iter().fold(String::new(), |mut name, byte| {
+            // Writing into a String cannot fail.
+            let _ = write!(name, "{byte:02x}");
+            name
+        });
+        self.folder.join(name).with_extension(EXTENSION)
+    }
+
+    /// Deletes a store's files, the log first: without the file it belongs to it would be read by nobody, but it would be there.
+    fn delete(&self, path: &Path) -> Result<()> {
+        for suffix in ["-wal", "-shm", "-journal", ""] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            match fs::remove_file(&name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(name)(error)),
+                _ => {}
+            }
+        }
+        sync(&self.folder)
+    }
+}
+
+/// What a triple is remembered by.
+fn hash(context: &RoundContext) -> [u8; 32] {
+    Sha256::digest(context.to_bytes()).into()
+}
+
+/// The triple's hash in a file's name.
+fn hash_in(path: &Path) -> Option<[u8; 32]> {
+    if path.extension()? != EXTENSION {
+        return None;
+    }
+    // As long and in the same hexadecimal as a task's hash.
+    let hash: shuffledp_wire::TaskHash = path.file_stem()?.to_str()?.parse().ok()?;
+    Some(*hash.as_bytes())
+}
+
+/// Makes names durable, those that came and those that went.
+fn sync(folder: &Path) -> Result<()> {
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(at(folder))
+}
+
+fn make_private(folder: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(at(folder))
+}
+
+impl Stores for SqliteFolder {
+    fn create(&self, context: &RoundContext, record: &RoundRecord) -> Result<Option<Box<dyn RoundStore>>> {
+        if self.memory.is_finished(&hash(context))? {
+            return Ok(None);
+        }
+        let store = SqliteStore::create(&self.path(context), record, Arc::clone(&self.witness))?;
+        sync(&self.folder)?;
+        Ok(Some(Box::new(store)))
+    }
+
+    fn unfinished(&self) -> Result<Vec<Box<dyn RoundStore>>> {
+        let mut stores: Vec<Box<dyn RoundStore>> = Vec::new();
+        for file in fs::read_dir(&self.folder).map_err(at(&self.folder))? {
+            let path = file.map_err(at(&self.folder))?.path();
+            let Some(hash) = hash_in(&path) else { continue };
+            if self.memory.is_finished(&hash)? {
+                self.delete(&path)?;
+                continue;
+            }
+            match SqliteStore::open(&path, Arc::clone(&self.witness))? {
+                Some(store) => stores.push(Box::new(store)),
+                None => self.delete(&path)?,
+            }
+        }
+        Ok(stores)
+    }
+
+    fn finish(&self, context: &RoundContext, store: Box<dyn RoundStore>) -> Result<()> {
+        self.memory.finish(&hash(context))?;
+        self.witness.reached(CommitPoint::Finished);
+        drop(store);
+        self.delete(&self.path(context))?;
+        self.witness.reached(CommitPoint::Deleted);
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! What outlives a round: that it is over.
+
+use crate::error::{Result, ShufflerError};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const SCHEMA: &str = "
+-- SHA-256 of the triple. A triple has one batch or none: a server that signs it again, with another window, gets no second one.
+CREATE TABLE IF NOT EXISTS finished (context BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+-- Since when a key is not the newest any more, in milliseconds since 1970.
+CREATE TABLE IF NOT EXISTS retired (public BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
+";
+
+/// One small file that also tells a second shuffler that the folder is taken.
+#[derive(Debug)]
+pub struct Memory {
+    connection: Mutex<Connection>,
+}
+
+impl Memory {
+    /// Opens or makes it, and holds it for this process alone.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse`](ShufflerError::InUse) if another process holds it.
+    pub fn open(path: &Path) -> Result<Self> {
+        let open = || -> rusqlite::Result<Connection> {
+            let connection = Connection::open(path)?;
+            connection.busy_timeout(std::time::Duration::ZERO)?;
+            connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+            connection.pragma_update(None, "synchronous", "EXTRA")?;
+            connection.pragma_update(None, "secure_delete", true)?;
+            // In exclusive mode the lock of a first write is kept to the end.
+            connection.execute_batch("BEGIN EXCLUSIVE;")?;
+            connection.execute_batch(SCHEMA)?;
+            connection.execute_batch("COMMIT;")?;
+            Ok(connection)
+        };
+        match open() {
+            Ok(connection) => Ok(Self { connection: Mutex::new(connection) }),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                Err(ShufflerError::InUse { path: path.parent().unwrap_or(path).to_owned() })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // Single statements: a thread that panicked left nothing half done.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a triple is over.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    pub fn is_finished(&self, context: &[u8; 32]) -> Result<bool> {
+        let found = self
+            .connection()
+            .query_row("SELECT 1 FROM finished WHERE context = ?1", [context], |_| Ok(()))
+            .optional()?;
+        Ok(found.is_some())
+    }
+
+    /// A triple is over. Durable when it returns.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    pub fn finish(&self, context: &[u8; 32]) -> Result<()> {
+        self.connection().execute("INSERT OR IGNORE INTO finished VALUES (?1)", [context])?;
+        Ok(())
+    }
+
+    /// Since when a key is retired: `now` if it was not known.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    pub fn retired_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
+        let connection = self.connection();
+        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        connection.execute("INSERT OR IGNORE INTO retired VALUES (?1, ?2)", params![public, now])?;
+        let since: i64 =
+            connection.query_row("SELECT since FROM retired WHERE public = ?1", [public], |row| row.get(0))?;
+        Ok(since.unsigned_abs())
+    }
+}

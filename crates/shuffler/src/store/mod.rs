@@ -1,0 +1,144 @@
+//! Where reports wait: one store per triple of task, round and model, and a memory of which triples are over.
+//!
+//! **Nothing ordered.** What a thief of the disk must not find is who came when. So:
+//!
+//! - No address, time or counter is stored. Rows have random keys (`parts`) or a ciphertext's digest (`seen`) as their place in the file, never
+//!   SQLite's own row number, which counts arrivals.
+//! - A report that does not fit into a page would get further pages at the file's end, in order of arrival. Pages are therefore chosen large enough, and
+//!   longer reports are cut into pieces with random keys of their own.
+//! - Reports of one transaction are put into random order before they are written.
+//! - The write-ahead log is a list of commits by nature. It was preferred to a rollback journal because it needs one wait for the disk per commit instead of
+//!   three, and because a journal's old pages tell the same story from the other end. It is folded into the file and cut to length zero whenever
+//!   no report is waiting, and every few thousand reports when they always are ([`RoundStore::fold`]).
+//! - `secure_delete` overwrites what SQLite frees. The whole file goes when the round is over.
+//!
+//! What remains, honestly: within a page the newest rows lie in the order in which they came until the page next splits, commits of the last moments
+//! are in the log, and file systems and disks keep deleted blocks for a while. An encrypted disk answers all three.
+
+mod folder;
+mod layout;
+mod memory;
+mod sqlite;
+
+pub use folder::SqliteFolder;
+pub use memory::Memory;
+pub use sqlite::SqliteStore;
+
+use crate::error::Result;
+use crate::permutation::Permute;
+use shuffledp_wire::{BatchId, RoundContext};
+use std::ops::ControlFlow;
+
+/// What a store says about its round, so that a restart knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoundRecord {
+    /// The round as the server signed it.
+    pub signed: Vec<u8>,
+    /// The server's public key.
+    pub server: [u8; 32],
+    /// Bytes of every record.
+    pub record_len: u32,
+    /// B_min when the round began. Lowering the configured one does not lower it for reports that were sent on its strength.
+    pub min_batch: u64,
+}
+
+/// A report, opaque.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// SHA-256 of `body`. The same digest is stored once.
+    pub digest: [u8; 32],
+    /// What is passed on.
+    pub body: Vec<u8>,
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Entry({} bytes)", self.body.len())
+    }
+}
+
+/// A batch that is fixed for good: its id, its reports and their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SealedBatch {
+    /// Its name.
+    pub batch: BatchId,
+    /// How many reports.
+    pub count: u64,
+    /// Bytes of each.
+    pub record_len: u32,
+}
+
+/// What became of a round at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Enough reports.
+    Sealed(SealedBatch),
+    /// Fewer than the minimum. How many is nobody's business.
+    Short,
+}
+
+/// The store of one round. All calls come from one thread.
+pub trait RoundStore: Send {
+    /// What it says about its round.
+    fn record(&self) -> &RoundRecord;
+
+    /// Stores reports whose digest is new; durable when it returns. All or none.
+    ///
+    /// # Errors
+    ///
+    /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch; otherwise what storage says.
+    fn add(&mut self, entries: Vec<Entry>) -> Result<()>;
+
+    /// Folds the log of recent commits into the file and cuts it, order and all.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn fold(&mut self) -> Result<()>;
+
+    /// Counts, and if there are at least `min_batch` and the recorded minimum, fixes id and order: all in one transaction, so that a batch exists whole and large
+    /// enough or not at all. Asked again, it answers the same.
+    ///
+    /// # Errors
+    ///
+    /// What storage says; then nothing has changed.
+    fn seal(&mut self, min_batch: u64, permute: &mut dyn Permute) -> Result<Outcome>;
+
+    /// The batch, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn sealed(&self) -> Result<Option<SealedBatch>>;
+
+    /// Shows every record of the batch in its order, one at a time, until all were shown or `visit` breaks.
+    ///
+    /// # Errors
+    ///
+    /// What storage says, and if there is no batch.
+    fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()>;
+}
+
+/// All stores.
+pub trait Stores: Send + Sync {
+    /// A store for a round, or `None` if the triple had its batch or its end already.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn create(&self, context: &RoundContext, record: &RoundRecord) -> Result<Option<Box<dyn RoundStore>>>;
+
+    /// Stores that an earlier process left behind. What it had finished and not yet deleted is deleted now.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn unfinished(&self) -> Result<Vec<Box<dyn RoundStore>>>;
+
+    /// Remembers that the triple is over, then deletes its store.
+    ///
+    /// # Errors
+    ///
+    /// What storage says. Before the triple is remembered the store is intact.
+    fn finish(&self, context: &RoundContext, store: Box<dyn RoundStore>) -> Result<()>;
+}

@@ -1,0 +1,193 @@
+//! One thread per store. Reports that wait while the disk is busy are committed together when it is free (group commit): the busier it is, the larger
+//! the groups, and one wait for the disk serves all of them.
+
+use crate::error::{Result, ShufflerError};
+use crate::permutation::Permute;
+use crate::store::{Entry, Outcome, RoundStore, Stores};
+use bytes::Bytes;
+use shuffledp_wire::{BatchEncoder, BatchHeader, RoundContext, SigningKey};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
+
+/// Reports in one transaction, at most.
+const GROUP: usize = 1024;
+/// Reports that may wait for a store's thread; their bytes are bounded before they get here.
+const QUEUE: usize = 16 * 1024;
+/// The log is folded after so many reports even if there is never a pause.
+const FOLD_AFTER: usize = 4096;
+/// A batch is handed to the network in pieces of about so many bytes.
+const CHUNK: usize = 128 * 1024;
+
+/// What a report is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It is on disk, now or since before.
+    Taken,
+    /// Its round was sealed before its turn came.
+    Closed,
+    /// It may or may not be on disk: send it again.
+    Failed,
+}
+
+/// A piece of a batch on its way, or word that it breaks off.
+pub(crate) type Chunk = std::io::Result<Bytes>;
+
+enum Command {
+    Add(Entry, oneshot::Sender<Answer>),
+    Seal(u64, Box<dyn Permute>, oneshot::Sender<Result<Outcome>>),
+    Send(Box<(BatchHeader, SigningKey)>, mpsc::Sender<Chunk>),
+    Finish(oneshot::Sender<Result<()>>),
+}
+
+/// The way to a store's thread. When the last one is dropped the thread works off what waits and ends.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    commands: mpsc::Sender<Command>,
+}
+
+impl Writer {
+    /// Gives a store its thread.
+    pub(crate) fn start(
+        context: RoundContext,
+        store: Box<dyn RoundStore>,
+        stores: Arc<dyn Stores>,
+    ) -> (Self, JoinHandle<()>) {
+        let (commands, waiting) = mpsc::channel(QUEUE);
+        let thread = Thread { context, store, stores, waiting, since_fold: 0 };
+        (Self { commands }, std::thread::spawn(move || thread.run()))
+    }
+
+    /// Queues a report; `None` if too many wait.
+    pub(crate) fn add(&self, entry: Entry) -> Option<oneshot::Receiver<Answer>> {
+        let (reply, answer) = oneshot::channel();
+        match self.commands.try_send(Command::Add(entry, reply)) {
+            Ok(()) => Some(answer),
+            // A thread that is gone lets go of the reply, which reads as a failure.
+            Err(TrySendError::Closed(_)) => Some(answer),
+            Err(TrySendError::Full(_)) => None,
+        }
+    }
+
+    /// [`RoundStore::seal`], after everything that was queued before.
+    pub(crate) async fn seal(&self, min_batch: u64, permute: Box<dyn Permute>) -> Result<Outcome> {
+        let (reply, answer) = oneshot::channel();
+        self.command(Command::Seal(min_batch, permute, reply)).await?;
+        answer.await.map_err(|_| ShufflerError::Stopped)?
+    }
+
+    /// The bytes of a sealed batch. Stops when the receiver is dropped.
+    pub(crate) async fn stream(&self, header: BatchHeader, key: SigningKey) -> Result<mpsc::Receiver<Chunk>> {
+        // Two in the channel, one at either end: half a megabyte, however long the batch.
+        let (out, chunks) = mpsc::channel(2);
+        self.command(Command::Send(Box::new((header, key)), out)).await?;
+        Ok(chunks)
+    }
+
+    /// [`Stores::finish`]. The thread ends.
+    pub(crate) async fn finish(&self) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        self.command(Command::Finish(reply)).await?;
+        answer.await.map_err(|_| ShufflerError::Stopped)?
+    }
+
+    async fn command(&self, command: Command) -> Result<()> {
+        self.commands.send(command).await.map_err(|_| ShufflerError::Stopped)
+    }
+}
+
+struct Thread {
+    context: RoundContext,
+    store: Box<dyn RoundStore>,
+    stores: Arc<dyn Stores>,
+    waiting: mpsc::Receiver<Command>,
+    since_fold: usize,
+}
+
+impl Thread {
+    fn run(mut self) {
+        let mut next = None;
+        // A reply that nobody waits for any more is no failure: the report is on disk, its sender asks again.
+        while let Some(command) = next.take().or_else(|| self.waiting.blocking_recv()) {
+            match command {
+                Command::Add(entry, reply) => next = self.add_group(entry, reply),
+                Command::Seal(min_batch, mut permute, reply) => {
+                    let _ = reply.send(self.store.seal(min_batch, &mut *permute));
+                }
+                Command::Send(what, out) => self.send(&what.0, &what.1, &out),
+                Command::Finish(reply) => {
+                    let _ = reply.send(self.stores.finish(&self.context, self.store));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Commits a report and all that wait behind it. Returns the command that ended the group, if one did.
+    fn add_group(&mut self, entry: Entry, reply: oneshot::Sender<Answer>) -> Option<Command> {
+        let (mut entries, mut replies, mut next) = (vec![entry], vec![reply], None);
+        while entries.len() < GROUP {
+            match self.waiting.try_recv() {
+                Ok(Command::Add(entry, reply)) => {
+                    entries.push(entry);
+                    replies.push(reply);
+                }
+                Ok(other) => {
+                    next = Some(other);
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        self.since_fold += entries.len();
+        let answer = match self.store.add(entries) {
+            Ok(()) => Answer::Taken,
+            Err(ShufflerError::Sealed) => Answer::Closed,
+            Err(error) => {
+                tracing::error!(%error, "reports could not be stored; their clients will try again");
+                Answer::Failed
+            }
+        };
+        for reply in replies {
+            let _ = reply.send(answer);
+        }
+        if self.since_fold >= FOLD_AFTER || (next.is_none() && self.waiting.is_empty()) {
+            self.since_fold = 0;
+            if let Err(error) = self.store.fold() {
+                tracing::warn!(%error, "the log of commits could not be folded; it is tried again");
+            }
+        }
+        next
+    }
+
+    fn send(&self, header: &BatchHeader, key: &SigningKey, out: &mpsc::Sender<Chunk>) {
+        if let Err(error) = self.send_chunks(header, key, out) {
+            tracing::error!(%error, round = header.context.round, "a batch could not be read");
+            // Without an end the server cannot take it for whole.
+            let _ = out.blocking_send(Err(std::io::Error::other("the batch breaks off")));
+        }
+    }
+
+    fn send_chunks(&self, header: &BatchHeader, key: &SigningKey, out: &mpsc::Sender<Chunk>) -> Result<()> {
+        let mut buffer = Vec::with_capacity(CHUNK + header.record_len as usize);
+        let mut encoder = BatchEncoder::start(header, key, &mut buffer)?;
+        let mut failed = Ok(());
+        let mut gone = false;
+        self.store.visit(&mut |record| {
+            failed = encoder.record(record, &mut buffer);
+            if failed.is_ok() && buffer.len() >= CHUNK {
+                gone = out.blocking_send(Ok(Bytes::copy_from_slice(&buffer))).is_err();
+                buffer.clear();
+            }
+            if failed.is_err() || gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failed?;
+        if !gone {
+            encoder.finish(key, &mut buffer)?;
+            let _ = out.blocking_send(Ok(buffer.into()));
+        }
+        Ok(())
+    }
+}

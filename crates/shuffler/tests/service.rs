@@ -1,0 +1,307 @@
+//! The service as a whole: keys, limits, stopping, TLS, and what it does not say.
+
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
+mod common;
+
+use common::{CLOSES, OPENS, World, context};
+use shuffledp_shuffler::{Config, ShufflerError, rotate_key, start};
+use shuffledp_transport::{ClientConfig, HttpClient, ListenConfig, Shutdown, TlsFiles, join, serve};
+use shuffledp_wire::{KeyId, ShufflerSecretKeys, SystemRandom, paths, report_len, seal_report};
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+#[tokio::test]
+async fn keys_rotate_in_the_middle_of_a_round() {
+    let mut world = World::new(3).await;
+    world.config.key_overlap_seconds = 1;
+    let shuffler = world.start().await;
+    let round = context(1, 1);
+    world.server.show(&round, OPENS, CLOSES);
+    let old = shuffler.keys().await;
+    assert_eq!((old.keys[0].0, old.min_batch), (KeyId(0), 3));
+    let sealed_before = common::seal(&old, &world.server, &round, 1);
+    assert_eq!(shuffler.post(&sealed_before).await, 202);
+
+    assert_eq!(rotate_key(&world.config.hpke_keys).unwrap(), KeyId(1));
+    shuffler.running.tick().await;
+    let both = shuffler.keys().await;
+    assert_eq!(both.keys.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [1, 0]);
+    // Sealed to the old key, to the new one, and the same as before.
+    assert_eq!(shuffler.post(&common::seal(&old, &world.server, &round, 2)).await, 202);
+    assert_eq!(shuffler.post(&common::seal(&both, &world.server, &round, 3)).await, 202);
+    assert_eq!(shuffler.post(&sealed_before).await, 202);
+    world.clock.set(CLOSES - 1);
+    shuffler.running.tick().await;
+    assert_eq!(shuffler.keys().await.keys.len(), 2, "the round may still need it");
+    world.clock.set(CLOSES);
+    shuffler.tick_and_settle().await;
+    assert_eq!(world.server.taken_numbers(), [1, 2, 3]);
+    // The round is over, and the old key with it, on disk too.
+    shuffler.running.tick().await;
+    assert_eq!(shuffler.keys().await.keys, both.keys[..1]);
+    let left = std::fs::read_to_string(&world.config.hpke_keys).unwrap();
+    assert_eq!(ShufflerSecretKeys::from_text(&left).unwrap().public_keys(), both.keys[..1]);
+}
+
+/// Sends the head of a request and waits for the answer's status, without ever sending a body.
+async fn status_of_head(world: &common::Shuffler, length: &str) -> String {
+    let mut stream = tokio::net::TcpStream::connect(world.running.address()).await.unwrap();
+    let head = format!("POST {} HTTP/1.1\r\nhost: x\r\n{length}\r\n", paths::REPORTS);
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer[9..]).into_owned()
+}
+
+#[tokio::test]
+async fn wrong_lengths_are_refused_before_the_body_is_read() {
+    let mut world = World::new(3).await;
+    let round = context(1, 1);
+    world.config.servers[0].tasks = vec![round.task];
+    world.server.show(&round, OPENS, CLOSES);
+    let shuffler = world.start().await;
+    shuffler.running.tick().await;
+    let right = report_len(common::PAYLOAD);
+    for wrong in [0, 1, right - 1, right + 1, 100_000] {
+        assert_eq!(status_of_head(&shuffler, &format!("content-length: {wrong}\r\n")).await, "400", "{wrong}");
+    }
+    assert_eq!(status_of_head(&shuffler, "content-length: 99999999\r\n").await, "413");
+    assert_eq!(status_of_head(&shuffler, "transfer-encoding: chunked\r\n").await, "411");
+    // Of the right length and nonsense.
+    assert_eq!(shuffler.post(&vec![1; right]).await, 400);
+    // A task that is not served.
+    let report = shuffler.seal(&world.server, &context(2, 1), 1).await;
+    assert_eq!(shuffler.post(&report).await, 410);
+    let report = shuffler.seal(&world.server, &round, 1).await;
+    assert_eq!(shuffler.post(&report).await, 202);
+}
+
+#[tokio::test]
+async fn an_inner_report_of_another_length_is_refused() {
+    let world = World::new(3).await;
+    let shuffler = world.start().await;
+    let round = context(1, 1);
+    world.server.show(&round, OPENS, CLOSES);
+    let keys = shuffler.keys().await;
+    let mut random = SystemRandom::from_operating_system().unwrap();
+    let long =
+        seal_report(&[0; 9], &round, &world.server.secrets.public_keys()[0], &keys.keys[0], &mut random).unwrap();
+    assert_eq!(shuffler.post(&long).await, 400);
+}
+
+#[tokio::test]
+async fn no_room_means_come_again() {
+    let mut world = World::new(3).await;
+    // Room for one report that is under way.
+    world.config.max_report_bytes = 256;
+    world.config.waiting_bytes = 256;
+    let shuffler = world.start().await;
+    let round = context(1, 1);
+    world.server.show(&round, OPENS, CLOSES);
+    let report = shuffler.seal(&world.server, &round, 1).await;
+    assert_eq!(shuffler.post(&report).await, 202);
+    let mut slow = tokio::net::TcpStream::connect(shuffler.running.address()).await.unwrap();
+    let head = format!("POST {} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", paths::REPORTS, report.len());
+    slow.write_all(head.as_bytes()).await.unwrap();
+    let answer = loop {
+        // The slow one's head may need a moment to be read.
+        let request = world.client.post(&join(&shuffler.url, paths::REPORTS)).unwrap().body(report.clone());
+        let answer = request.send().await.unwrap();
+        if answer.status() == 503 {
+            break answer;
+        }
+        assert_eq!(answer.status(), 202);
+    };
+    assert_eq!(answer.headers()["retry-after"], "1");
+    // When it has come there is room again.
+    slow.write_all(&report).await.unwrap();
+    let mut status = [0; 12];
+    slow.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status[9..], b"202");
+    assert_eq!(shuffler.post(&report).await, 202);
+}
+
+#[tokio::test]
+async fn stopping_loses_nothing_that_was_acknowledged() {
+    let world = World::new(3).await;
+    let shuffler = world.start().await;
+    let round = context(1, 1);
+    world.server.show(&round, OPENS, CLOSES);
+    let keys = shuffler.keys().await;
+    let reports: Vec<Vec<u8>> = (0..200).map(|number| common::seal(&keys, &world.server, &round, number)).collect();
+    assert_eq!(shuffler.post(&reports[0]).await, 202);
+    let mut posts = tokio::task::JoinSet::new();
+    for (number, report) in reports.iter().cloned().enumerate() {
+        let (client, url) = (world.client.clone(), shuffler.url.clone());
+        posts.spawn(async move { (number as u64, common::post(&client, &url, &report).await) });
+    }
+    // Some have come, some are under way, some will find the door closed.
+    let mut answers = vec![posts.join_next().await.unwrap().unwrap()];
+    shuffler.stop().await;
+    answers.extend(posts.join_all().await);
+    let acknowledged: Vec<u64> =
+        answers.iter().filter(|(_, status)| *status == Some(202)).map(|(number, _)| *number).collect();
+
+    // What was not acknowledged is retried with the same bytes, whether it was stored or not; what was is not.
+    let shuffler = world.start().await;
+    for (number, report) in (0..).zip(&reports) {
+        if !acknowledged.contains(&number) {
+            assert_eq!(shuffler.post(report).await, 202);
+        }
+    }
+    world.clock.set(CLOSES);
+    shuffler.tick_and_settle().await;
+    assert!(world.server.taken_numbers().into_iter().eq(0..200));
+}
+
+#[tokio::test]
+async fn a_folder_has_one_shuffler() {
+    let world = World::new(3).await;
+    let shuffler = world.start().await;
+    let (_trigger, shutdown) = Shutdown::new();
+    let refused = start(world.config.clone(), world.environment.clone(), shutdown).await.unwrap_err();
+    assert!(matches!(refused, ShufflerError::InUse { .. }), "{refused}");
+    shuffler.stop().await;
+    world.start().await.stop().await;
+}
+
+#[tokio::test]
+async fn a_hostile_server_is_not_followed() {
+    let mut world = World::new(3).await;
+    world.config.max_rounds = 1;
+    world.config.max_report_bytes = 1000;
+    let shuffler = world.start().await;
+    let far = OPENS + world.config.max_window_seconds * 1000 + 1;
+    let post = async |round| {
+        let report = shuffler.seal(&world.server, &round, 1).await;
+        shuffler.post(&report).await
+    };
+    world.server.show(&context(1, 1), OPENS, far);
+    assert_eq!(post(context(1, 1)).await, 410, "a window without an end");
+    world.server.show_with(&context(2, 1), OPENS, CLOSES, 2000);
+    assert_eq!(post(context(2, 1)).await, 410, "reports that are too long");
+    world.server.show(&context(3, 1), OPENS, CLOSES);
+    assert_eq!(post(context(3, 1)).await, 202);
+    world.server.show(&context(4, 1), OPENS, CLOSES);
+    assert_eq!(post(context(4, 1)).await, 410, "one round too many");
+    // Signed by somebody else.
+    let signed = world.server.rounds.lock().unwrap()[&context(4, 1).task].clone();
+    let mut forged = signed.clone();
+    *forged.last_mut().unwrap() ^= 1;
+    world.server.rounds.lock().unwrap().insert(context(5, 1).task, forged);
+    assert_eq!(post(context(5, 1)).await, 410);
+    // Signed, and of another task.
+    world.server.rounds.lock().unwrap().insert(context(6, 1).task, signed);
+    assert_eq!(post(context(6, 1)).await, 410);
+}
+
+#[tokio::test]
+async fn tls_on_both_links() {
+    let mut world = World::new(3).await;
+    let certificate = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+    let tls = TlsFiles { certificate: world.folder.path().join("c.pem"), key: world.folder.path().join("c.key") };
+    std::fs::write(&tls.certificate, certificate.cert.pem()).unwrap();
+    std::fs::write(&tls.key, certificate.signing_key.serialize_pem()).unwrap();
+    let http = ClientConfig { roots: vec![tls.certificate.clone()], ..ClientConfig::default() };
+    let listen = ListenConfig { tls: Some(tls), ..ListenConfig::loopback() };
+    let (_trigger, shutdown) = Shutdown::new();
+    let server = serve(&listen, world.server.router(), shutdown).await.unwrap();
+    world.config.servers[0].url = server.url();
+    world.client = HttpClient::new(&http).unwrap();
+    world.config.http = http;
+    world.config.listen = listen;
+
+    let shuffler = world.start().await;
+    assert!(shuffler.url.starts_with("https://"));
+    let round = context(1, 1);
+    world.server.show(&round, OPENS, CLOSES);
+    for number in 0..3 {
+        let report = shuffler.seal(&world.server, &round, number).await;
+        assert_eq!(shuffler.post(&report).await, 202);
+    }
+    world.clock.set(CLOSES);
+    shuffler.tick_and_settle().await;
+    assert_eq!(world.server.taken_numbers(), [0, 1, 2]);
+}
+
+/// Collects what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn nothing_is_logged_or_counted_per_report_and_no_secret_ever() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
+    // One thread: all that the shuffler's tasks say comes here. The stores' threads say nothing unless storage fails.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (lines, address, secrets) = tracing::subscriber::with_default(subscriber, || {
+        runtime.block_on(async {
+            let world = World::new(3).await;
+            let shuffler = world.start().await;
+            let round = context(1, 1);
+            world.server.show(&round, OPENS, CLOSES);
+            let keys = shuffler.keys().await;
+            let ours = |log: &Log| {
+                let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+                text.lines().filter(|line| line.contains("shuffledp")).map(str::to_owned).collect::<Vec<_>>()
+            };
+            shuffler.running.tick().await;
+            let report = common::seal(&keys, &world.server, &round, 0);
+            assert_eq!(shuffler.post(&report).await, 202);
+            let before = ours(&log).len();
+            let metrics = || async {
+                world.client.get(&join(&shuffler.url, "/metrics")).unwrap().send().await.unwrap().text().await.unwrap()
+            };
+            let counted = metrics().await;
+            for number in 1..20 {
+                let report = common::seal(&keys, &world.server, &round, number);
+                assert_eq!(shuffler.post(&report).await, 202);
+                assert_eq!(shuffler.post(&report[1..]).await, 400);
+            }
+            assert_eq!(ours(&log).len(), before, "a report leaves no line");
+            assert_eq!(metrics().await, counted, "nor a count");
+            let health = world.client.get(&join(&shuffler.url, paths::HEALTH)).unwrap().send().await.unwrap();
+            assert_eq!(health.status(), 200);
+            world.clock.set(CLOSES);
+            shuffler.tick_and_settle().await;
+            assert_eq!(world.server.taken_numbers().len(), 20);
+            let secrets = [&world.config.signing_key, &world.config.hpke_keys].map(|path| {
+                let text = std::fs::read_to_string(path).unwrap();
+                text.trim().rsplit(':').next().unwrap().to_owned()
+            });
+            (ours(&log), shuffler.running.address().to_string(), secrets)
+        })
+    });
+    assert!(lines.iter().any(|line| line.contains("acknowledged")), "{lines:?}");
+    for line in &lines {
+        // Its own address may be said at the start; a peer's has the same host and another port.
+        assert!(!line.replace(&address, "").contains("127.0.0.1:") || line.contains("the shuffler listens"), "{line}");
+        for secret in &secrets {
+            assert!(secret.len() == 44 && !line.contains(secret.as_str()));
+        }
+    }
+}
+
+#[test]
+fn configuration_and_environment_show_no_secret() {
+    let folder = tempfile::TempDir::new().unwrap();
+    shuffledp_shuffler::init(folder.path()).unwrap();
+    let shown = format!("{:?}", Config::loopback(folder.path(), 3, Vec::new()));
+    let secret = std::fs::read_to_string(folder.path().join("signing.key")).unwrap();
+    assert!(!shown.contains(secret.trim()));
+}
