@@ -72,7 +72,7 @@ const SPLIT_SEED: u64 = 1;
 
 impl DataConfig {
     /// Makes its paths absolute, as seen from `folder`, so that they are found from anywhere.
-    pub(crate) fn find_from(&mut self, folder: &Path) -> Result<()> {
+    pub fn find_from(&mut self, folder: &Path) -> Result<()> {
         let paths: Vec<&mut PathBuf> = match self {
             Self::Digits { .. } | Self::Mnist => Vec::new(),
             Self::Idx { train_images, train_labels, test_images, test_labels } => {
