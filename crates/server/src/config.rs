@@ -1,0 +1,171 @@
+//! The server's configuration file.
+
+use crate::error::{Result, ServerError};
+use serde::Deserialize;
+use shuffledp_accounting::scheme::RandomizerSpec;
+use shuffledp_learning::models::ModelConfig;
+use shuffledp_learning::step::StepRule;
+use shuffledp_learning::training::DataConfig;
+use shuffledp_transport::ListenConfig;
+use std::path::{Path, PathBuf};
+
+/// Everything a server needs to know.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerConfig {
+    /// The SQLite file. One file is one population: its ledger is that of all tasks ever run with it.
+    pub store: PathBuf,
+    /// The folder of the server's secret keys.
+    pub keys: PathBuf,
+    /// Where it listens.
+    pub listen: ListenConfig,
+    /// Test examples, for the accuracy that the dashboard shows; they also say what the model's input is. No client's.
+    pub data: DataConfig,
+    /// Where data that is not generated lies; see `shuffledp data`.
+    #[serde(default)]
+    pub data_directory: Option<PathBuf>,
+    /// What is learned, and under which promises.
+    pub task: TaskConfig,
+    /// How long things take.
+    #[serde(default)]
+    pub round: RoundConfig,
+}
+
+/// What is learned, and under which promises. All of it is signed and shown to clients.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskConfig {
+    /// For people.
+    pub name: String,
+    /// Decides the first weights.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// n: honest clients that exist at the least, whoever speaks. Privacy is accounted for with this number, never with how many came.
+    pub clients: u64,
+    /// Probability that a client speaks in a round.
+    pub check_in_rate: f64,
+    /// Probability that one who speaks is not heard.
+    #[serde(default)]
+    pub drop_out: f64,
+    /// How many rounds, unless the budget ends the task before.
+    pub rounds: u64,
+    /// δ.
+    pub delta: f64,
+    /// ε that is never exceeded.
+    pub budget: f64,
+    /// What each client does to its gradient.
+    pub randomizer: RandomizerSpec,
+    /// The norm to which gradients are clipped, as the randomizer has it.
+    pub clip: f32,
+    /// The model.
+    pub model: ModelConfig,
+    /// How the weights move.
+    pub step: StepRule,
+    /// Who shuffles.
+    pub shuffler: ShufflerConfig,
+}
+
+/// The shuffler, as clients reach it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShufflerConfig {
+    /// Where clients send reports.
+    pub url: String,
+    /// The key that its key list and its batches are signed with, as `shuffledp shuffler init` prints it.
+    pub verifying_key: String,
+}
+
+/// How long things take. Another value does not make another task.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoundConfig {
+    /// Seconds in which clients may send.
+    pub window_seconds: f64,
+    /// Seconds after the window in which the shuffler's batch must begin to arrive; then the round is given up, and stays charged.
+    pub grace_seconds: f64,
+    /// Seconds without a byte after which a batch under way is given up.
+    pub stall_seconds: f64,
+    /// Rounds between two looks at the test examples.
+    pub evaluate_every: u64,
+    /// A batch of more reports is refused.
+    pub max_reports: u64,
+}
+
+impl Default for RoundConfig {
+    fn default() -> Self {
+        Self {
+            window_seconds: 300.0,
+            grace_seconds: 120.0,
+            stall_seconds: 30.0,
+            evaluate_every: 1,
+            max_reports: 10_000_000,
+        }
+    }
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl ServerConfig {
+    /// Reads a configuration file. Relative paths in it start at its folder.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(ServerError::file("read", path))?;
+        Self::parse(&text, path)
+    }
+
+    /// Parses the text of the file at `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let mut config: Self = toml::from_str(text)
+            .map_err(|error| ServerError::Config(format!("{}: {}", path.display(), error.to_string().trim_end())))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.store = folder.join(&config.store);
+        config.keys = folder.join(&config.keys);
+        config.data_directory = config.data_directory.map(|directory| folder.join(directory));
+        config.data.find_from(folder)?;
+        config.listen.relative_to(folder);
+        config.round.check()?;
+        Ok(config)
+    }
+}
+
+impl RoundConfig {
+    /// Whether it makes sense.
+    pub fn check(&self) -> Result<()> {
+        let most = 366.0 * 86_400.0;
+        for (name, seconds) in [
+            ("window_seconds", self.window_seconds),
+            ("grace_seconds", self.grace_seconds),
+            ("stall_seconds", self.stall_seconds),
+        ] {
+            if !(seconds > 0.0 && seconds <= most) {
+                return Err(out_of_range(name, "above 0 and at most a year", seconds));
+            }
+        }
+        for (name, number) in [("evaluate_every", self.evaluate_every), ("max_reports", self.max_reports)] {
+            if number == 0 {
+                return Err(out_of_range(name, "at least 1", number));
+            }
+        }
+        Ok(())
+    }
+
+    /// The window, in milliseconds.
+    pub(crate) fn window(&self) -> u64 {
+        millis(self.window_seconds)
+    }
+
+    /// The grace, in milliseconds.
+    pub(crate) fn grace(&self) -> u64 {
+        millis(self.grace_seconds)
+    }
+}
+
+fn millis(seconds: f64) -> u64 {
+    // Checked to lie between 0 and a year.
+    (seconds * 1000.0).ceil() as u64
+}
+
+fn out_of_range(parameter: &str, requirement: &str, value: impl std::fmt::Display) -> ServerError {
+    ServerError::Config(format!("{parameter} must be {requirement}, but is {value}"))
+}

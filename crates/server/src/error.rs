@@ -1,0 +1,86 @@
+//! What can go wrong in the server. No variant carries a key or a report.
+
+use shuffledp_learning::LearningError;
+use shuffledp_wire::WireError;
+use std::path::{Path, PathBuf};
+
+/// Everything the server refuses to do, and why.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The configuration makes no sense; the text says what to change.
+    #[error("{0}")]
+    Config(String),
+    /// A file could not be read or written.
+    #[error("cannot {verb} {}", path.display())]
+    File {
+        /// What was tried.
+        verb: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The store refused.
+    #[error("the store could not be {what}")]
+    Store {
+        /// What was tried, as a participle.
+        what: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The store holds what this program did not write.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// A round that is no longer open cannot be closed.
+    #[error("round {round} is not open")]
+    RoundClosed {
+        /// Which one.
+        round: u64,
+    },
+    /// A message was refused.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// Learning refused: a parameter, a model, a charge.
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+    /// HTTP or TLS could not be set up.
+    #[error(transparent)]
+    Transport(#[from] shuffledp_transport::TransportError),
+    /// A thread ended that should not have.
+    #[error("a piece of work ended before its time: {0}")]
+    Interrupted(String),
+}
+
+impl ServerError {
+    /// The store holds what this program did not write.
+    pub(crate) fn damaged(problem: impl Into<String>) -> Self {
+        Self::Damaged(problem.into())
+    }
+
+    /// The store refused.
+    pub(crate) fn store(what: &'static str, source: rusqlite::Error) -> Self {
+        Self::Store { what, source }
+    }
+
+    /// For `map_err`: the operating system refused to `verb` the file at `path`.
+    pub(crate) fn file(verb: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { verb, path, source }
+    }
+}
+
+impl From<shuffledp_accounting::AccountingError> for ServerError {
+    fn from(error: shuffledp_accounting::AccountingError) -> Self {
+        Self::Learning(error.into())
+    }
+}
+
+impl From<shuffledp_randomizers::RandomizerError> for ServerError {
+    fn from(error: shuffledp_randomizers::RandomizerError) -> Self {
+        Self::Learning(error.into())
+    }
+}
+
+/// Of everything fallible in this crate.
+pub type Result<T> = std::result::Result<T, ServerError>;

@@ -1,0 +1,46 @@
+//! A new server's folder: keys and a configuration to edit.
+
+use crate::error::{Result, ServerError};
+use crate::keys::ServerKeys;
+use shuffledp_wire::VerifyingKey;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+/// The configuration that a new server starts from.
+const TEMPLATE: &str = include_str!("server.toml");
+
+/// Makes `keys/` and `server.toml` in a folder; what is there is not overwritten. Returns what clients and shuffler have to be told.
+pub fn init(folder: &Path) -> Result<VerifyingKey> {
+    std::fs::create_dir_all(folder).map_err(ServerError::file("create", folder))?;
+    let path = folder.join("server.toml");
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).open(&path).map_err(ServerError::file("create", &path))?;
+    let keys = ServerKeys::create(&folder.join("keys"))?;
+    file.write_all(TEMPLATE.as_bytes()).map_err(ServerError::file("write", &path))?;
+    Ok(keys.verifying_key())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ServerConfig;
+    use shuffledp_wire::SigningKey;
+
+    #[test]
+    fn a_new_folder_has_keys_and_a_configuration_that_wants_a_shuffler() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = init(folder.path()).unwrap();
+        assert!(init(folder.path()).is_err());
+        let path = folder.path().join("server.toml");
+        let config = ServerConfig::read(&path).unwrap();
+        assert_eq!(ServerKeys::read(&config.keys).unwrap().verifying_key(), key);
+        // The shuffler's key is the one thing that cannot be guessed; the error names it.
+        let error = crate::Parts::new(&config).unwrap_err().to_string();
+        assert!(error.starts_with("task.shuffler.verifying_key"), "{error}");
+
+        let shuffler = SigningKey::from_seed(&[7; 32]).verifying_key().to_string();
+        let text = std::fs::read_to_string(&path).unwrap().replace("PASTE-THE-SHUFFLERS-VERIFYING-KEY", &shuffler);
+        crate::Parts::new(&ServerConfig::parse(&text, &path).unwrap()).unwrap();
+    }
+}

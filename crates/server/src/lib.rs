@@ -1,0 +1,32 @@
+//! The server: tasks and rounds, models, batches of shuffled reports, and a ledger that is charged before a round is shown to anyone.
+//!
+//! The server is untrusted for privacy: it sees shuffled batches of randomized reports and nothing else, and the ε that it states is about what it
+//! sees. What it can do is to be honest about it: the ledger is charged, durably, *before* a round is published, is never refunded, and a round
+//! that would exceed the budget is not opened, whatever crashed in between.
+//!
+//! Follow one round: conductor charges and opens it → `GET /v1/tasks/{hash}/round` → clients → shuffler → `PUT /v1/batches/{id}` (http) →
+//! batch opens the reports and adds them up → conductor takes the step and closes the round, in one transaction of the [`store`].
+
+mod batch;
+mod clock;
+mod conductor;
+mod config;
+mod error;
+mod http;
+mod init;
+mod keys;
+mod plan;
+mod privacy;
+mod published;
+mod run;
+mod service;
+pub mod store;
+#[cfg(test)]
+mod tests;
+
+pub use clock::{Clock, Later, ManualClock, Millis, SystemClock};
+pub use config::{RoundConfig, ServerConfig, ShufflerConfig, TaskConfig};
+pub use error::{Result, ServerError};
+pub use init::init;
+pub use keys::ServerKeys;
+pub use run::{Parts, RunningServer, run, start};

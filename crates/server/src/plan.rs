@@ -1,0 +1,149 @@
+//! A task, ready to be run: what is signed and shown to clients, and what it means here.
+
+use crate::config::{ServerConfig, TaskConfig};
+use crate::error::{Result, ServerError};
+use shuffledp_accounting::accountant::Accountant;
+use shuffledp_accounting::scheme::{Round as AccountedRound, Scheme};
+use shuffledp_learning::LearningError;
+use shuffledp_learning::data::{Clients, Examples};
+use shuffledp_learning::ledger::Ledger;
+use shuffledp_learning::models::{Model, initial_weights, save_weights};
+use shuffledp_learning::round::charge;
+use shuffledp_learning::step::{ServerState, StepRule};
+use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
+use shuffledp_wire::{Message, ModelHash, Task, TaskHash, VerifyingKey};
+
+/// A task, checked. Clients and shuffler see `task`; the rest is what it stands for.
+pub(crate) struct Plan {
+    task: Task,
+    encoding: Vec<u8>,
+    hash: TaskHash,
+    seed: u64,
+    pub(crate) shuffler: VerifyingKey,
+    pub(crate) model: Model,
+    pub(crate) mechanism: Box<dyn VectorRandomizer>,
+    /// What a round costs: with the honest n and the task's rate, whoever comes.
+    pub(crate) charge: AccountedRound,
+    pub(crate) step: StepRule,
+    test: Examples,
+}
+
+impl Plan {
+    /// What is wrong with the configuration is said here, before anything is written or published.
+    pub(crate) fn new(config: &ServerConfig) -> Result<Self> {
+        let data = config.data.load(config.data_directory.as_deref())?;
+        Self::with_test_set(&config.task, data.test)
+    }
+
+    /// The same, with other test examples.
+    pub(crate) fn with_test_set(config: &TaskConfig, test: Examples) -> Result<Self> {
+        config.step.check()?;
+        let architecture = config.model.architecture(test.shape(), test.classes())?;
+        let model = Model::new(architecture);
+        let mechanism = mechanism(config, model.parameters())?;
+        let scheme = Scheme::check_in(config.clients, config.check_in_rate, config.drop_out)
+            .map_err(|error| ServerError::Config(format!("clients, check_in_rate, drop_out of [task]: {error}")))?;
+        let charge_of_a_round = AccountedRound { scheme, randomizer: config.randomizer };
+        // A round whose privacy cannot be accounted for, a δ and a budget that make no sense are refused before the first round.
+        let mut ledger = Ledger::resume(Accountant::new(), config.delta, Some(config.budget))
+            .map_err(|error| ServerError::Config(format!("delta, budget of [task]: {error}")))?;
+        charge(&mut ledger, charge_of_a_round)?;
+        let shuffler = config
+            .shuffler
+            .verifying_key
+            .parse::<VerifyingKey>()
+            .map_err(|error| ServerError::Config(format!("task.shuffler.verifying_key: {error}")))?;
+        let task = Task {
+            name: config.name.clone(),
+            architecture: opaque("task.model", model.architecture())?,
+            randomizer: opaque("task.randomizer", &config.randomizer)?,
+            clip: config.clip,
+            clients: config.clients,
+            check_in_rate: config.check_in_rate,
+            drop_out: config.drop_out,
+            rounds: config.rounds,
+            delta: config.delta,
+            budget: config.budget,
+            step: opaque("task.step", &config.step)?,
+            payload_len: u32::try_from(mechanism.frame_len())
+                .map_err(|_| ServerError::Config("the randomizer's reports have 2^32 bytes or more".to_owned()))?,
+            shuffler_url: config.shuffler.url.clone(),
+            shuffler_key: shuffler,
+        };
+        let encoding = task.encode()?;
+        let hash = task.hash()?;
+        let step = config.step.clone();
+        Ok(Self {
+            task,
+            encoding,
+            hash,
+            seed: config.seed,
+            shuffler,
+            model,
+            mechanism,
+            charge: charge_of_a_round,
+            step,
+            test,
+        })
+    }
+
+    /// What clients are shown.
+    pub(crate) fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// Its bytes.
+    pub(crate) fn encoding(&self) -> &[u8] {
+        &self.encoding
+    }
+
+    /// Its id.
+    pub(crate) fn hash(&self) -> TaskHash {
+        self.hash
+    }
+
+    pub(crate) fn rounds(&self) -> u64 {
+        self.task.rounds
+    }
+
+    pub(crate) fn delta(&self) -> f64 {
+        self.task.delta
+    }
+
+    pub(crate) fn budget(&self) -> f64 {
+        self.task.budget
+    }
+
+    /// Before the first round.
+    pub(crate) fn first_state(&self) -> ServerState {
+        ServerState::started(initial_weights(self.model.architecture(), self.seed), &self.step)
+    }
+
+    /// Weights as the file that clients download, and its name.
+    pub(crate) fn model_file(&self, weights: &[f32]) -> Result<(ModelHash, Vec<u8>)> {
+        let bytes = save_weights(self.model.architecture(), weights)?;
+        Ok((ModelHash::of(&bytes), bytes))
+    }
+
+    /// The share of test examples that these weights get right.
+    pub(crate) fn accuracy(&self, weights: &[f32]) -> Result<f64> {
+        Ok(self.model.evaluate(weights, &self.test)?.accuracy())
+    }
+}
+
+fn mechanism(config: &TaskConfig, parameters: usize) -> Result<Box<dyn VectorRandomizer>> {
+    if !(config.clip > 0.0 && config.clip.is_finite()) {
+        return Err(LearningError::out_of_range("clip", "a finite number above 0", config.clip).into());
+    }
+    let dimension = u32::try_from(parameters)
+        .map_err(|_| LearningError::out_of_range("the model's number of weights", "below 2^32", parameters))?;
+    Ok(vector_randomizer(config.randomizer, Shape { dimension, clip: config.clip })?)
+}
+
+/// What travels as opaque bytes through rooms that need not know it: TOML of the architecture (input and layers), of the randomizer's name
+/// and parameters, and of the step rule.
+fn opaque(name: &str, value: &impl serde::Serialize) -> Result<Vec<u8>> {
+    let text = toml::to_string(value).map_err(|error| ServerError::Config(format!("{name}: {error}")))?;
+    Ok(text.into_bytes())
+}

@@ -1,0 +1,89 @@
+//! What has been spent, as JSON: the `epsilon` object of the command line, and what is left.
+
+use crate::conductor::Conductor;
+use crate::error::Result;
+use crate::plan::Plan;
+use serde::{Serialize, Serializer};
+use shuffledp_accounting::scheme::RandomizerSpec;
+
+/// `GET /v1/privacy`. Field names are a contract: added, never renamed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PrivacyStatement {
+    adjacency: &'static str,
+    /// Charged so far: opened, whatever became of them.
+    pub(crate) rounds: u64,
+    pub(crate) delta: f64,
+    #[serde(serialize_with = "number")]
+    pub(crate) epsilon: f64,
+    method: &'static str,
+    standing: &'static str,
+    #[serde(serialize_with = "number")]
+    pub(crate) epsilon_lower: f64,
+    lower_method: &'static str,
+    /// Rounds that may still be opened, by the task's number and by its budget.
+    pub(crate) rounds_left: u64,
+    pub(crate) budget: f64,
+    /// At least ε once those rounds are spent too.
+    #[serde(serialize_with = "number")]
+    epsilon_at_end: f64,
+    /// What is left of privacy if the shuffler hands the server what it sees: every round's ε0, added up.
+    #[serde(serialize_with = "number")]
+    local_epsilon: f64,
+    clients: u64,
+    check_in_rate: f64,
+    drop_out: f64,
+    randomizer: RandomizerSpec,
+    assumptions: Vec<String>,
+}
+
+impl PrivacyStatement {
+    /// Of everything that the conductor's ledger holds.
+    pub(crate) fn new(plan: &Plan, conductor: &mut Conductor) -> Result<Self> {
+        let (rounds_left, epsilon_at_end) = conductor.forecast()?;
+        let (epsilon, epsilon_lower) = conductor.spent()?;
+        let ledger = conductor.ledger();
+        let task = plan.task();
+        Ok(Self {
+            adjacency: "replace-one",
+            rounds: ledger.accountant().ledger().iter().map(|entry| entry.count).sum(),
+            delta: task.delta,
+            epsilon,
+            method: "accountant",
+            standing: "rigorous",
+            epsilon_lower,
+            lower_method: "accountant",
+            rounds_left,
+            budget: task.budget,
+            epsilon_at_end,
+            local_epsilon: ledger.accountant().local_epsilon(),
+            clients: task.clients,
+            check_in_rate: task.check_in_rate,
+            drop_out: task.drop_out,
+            randomizer: plan.charge.randomizer,
+            assumptions: assumptions(plan),
+        })
+    }
+}
+
+/// Who must be honest for ε to hold.
+fn assumptions(plan: &Plan) -> Vec<String> {
+    let task = plan.task();
+    vec![
+        format!("there are at least {} honest clients, whoever else sends reports", task.clients),
+        format!(
+            "each of them speaks in a round with probability at most {}, by a coin of its own that nobody else sees; who downloads \
+             tasks and models says nothing about it",
+            task.check_in_rate
+        ),
+        format!("reports are lost with one probability, at least {}, whatever they say and whoever sent them", task.drop_out),
+        "the shuffler permutes, forgets who sent what and does not collude with the server; if it does, local_epsilon is what is left"
+            .to_owned(),
+        "every client randomizes its report as the task says".to_owned(),
+        "a neighbour is the same population with the record of one client replaced".to_owned(),
+    ]
+}
+
+/// JSON has no infinity: an unbounded ε is the word "inf".
+pub(crate) fn number<S: Serializer>(value: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    if value.is_infinite() { serializer.serialize_str("inf") } else { serializer.serialize_f64(*value) }
+}

@@ -1,0 +1,156 @@
+//! What everybody may see, made anew whenever something has changed and then only handed out.
+
+use crate::conductor::{Conductor, Phase};
+use crate::error::{Result, ServerError};
+use crate::plan::Plan;
+use crate::privacy::PrivacyStatement;
+use crate::service::sign_round;
+use crate::store::{RoundRecord, Status};
+use bytes::Bytes;
+use serde::Serialize;
+use shuffledp_learning::participation::CheckInMonitor;
+use shuffledp_wire::{ModelHash, ServerSecretKeys, SigningKey};
+use std::fmt::Write as _;
+
+/// A view of the server at one moment.
+pub(crate) struct Published {
+    /// The last round that was opened, signed.
+    pub(crate) round: Option<Bytes>,
+    /// The model of the open round and the one to use.
+    pub(crate) models: Vec<(ModelHash, Bytes)>,
+    /// `GET /v1/privacy`.
+    pub(crate) privacy: Bytes,
+    /// `GET /v1/status`.
+    pub(crate) status: Bytes,
+    /// `GET /metrics`.
+    pub(crate) metrics: Bytes,
+}
+
+/// `GET /v1/status`: what the dashboard draws. Field names are a contract.
+#[derive(Serialize)]
+struct StatusDocument<'a> {
+    name: &'a str,
+    task: String,
+    phase: &'static str,
+    /// Hash of the model to use.
+    answer: String,
+    weights: usize,
+    rounds_planned: u64,
+    /// How many are heard in a round if clients do as the task says.
+    expected_reports: f64,
+    /// Where the open round is, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open: Option<OpenDocument>,
+    /// Something an operator should look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+    privacy: &'a PrivacyStatement,
+    rounds: &'a [RoundRecord],
+}
+
+#[derive(Serialize)]
+struct OpenDocument {
+    round: u64,
+    opens: u64,
+    closes: u64,
+    gives_up: u64,
+}
+
+impl Published {
+    /// Of what the conductor knows; without a phase it has only just been set up.
+    pub(crate) fn new(
+        plan: &Plan,
+        conductor: &mut Conductor,
+        signing: &SigningKey,
+        sealing: &ServerSecretKeys,
+        phase: Option<Phase>,
+    ) -> Result<Self> {
+        let rounds = conductor.rounds()?;
+        let privacy = PrivacyStatement::new(plan, conductor)?;
+        let (hash, bytes) = plan.model_file(&conductor.state().weights)?;
+        let mut models = vec![(hash, Bytes::from(bytes))];
+        let (answer, bytes) = plan.model_file(&conductor.state().answer())?;
+        if answer != hash {
+            models.push((answer, Bytes::from(bytes)));
+        }
+        let open = conductor.open_round().map(|open| OpenDocument {
+            round: open.context.round,
+            opens: open.opens,
+            closes: open.closes,
+            gives_up: conductor.deadline().unwrap_or(open.closes),
+        });
+        let phase = match phase {
+            _ if open.is_some() => "open",
+            Some(Phase::Finished) => "finished",
+            Some(Phase::BudgetSpent) => "budget-spent",
+            _ => "between-rounds",
+        };
+        let task = plan.task();
+        let heard = task.check_in_rate * (1.0 - task.drop_out);
+        let status = StatusDocument {
+            name: &task.name,
+            task: plan.hash().to_string(),
+            phase,
+            answer: answer.to_string(),
+            weights: plan.model.parameters(),
+            rounds_planned: task.rounds,
+            expected_reports: task.clients as f64 * heard,
+            open,
+            warning: warning(plan, &rounds),
+            privacy: &privacy,
+            rounds: &rounds,
+        };
+        Ok(Self {
+            round: sign_round(plan, conductor, signing, sealing)?,
+            models,
+            privacy: json(&privacy)?,
+            status: json(&status)?,
+            metrics: metrics(&rounds, &privacy).into(),
+        })
+    }
+
+    /// The bytes of a current model.
+    pub(crate) fn model(&self, hash: &ModelHash) -> Option<Bytes> {
+        self.models.iter().find(|(known, _)| known == hash).map(|(_, bytes)| bytes.clone())
+    }
+}
+
+/// Do more clients come than were accounted for?
+fn warning(plan: &Plan, rounds: &[RoundRecord]) -> Option<String> {
+    let mut monitor = CheckInMonitor::default();
+    for round in rounds.iter().filter(|round| round.status == Status::Done) {
+        monitor.add(round.accepted.min(plan.task().clients), plan.task().clients);
+    }
+    monitor.warning(&plan.charge.scheme)
+}
+
+fn json(value: &impl Serialize) -> Result<Bytes> {
+    let text = serde_json::to_vec(value).map_err(|error| ServerError::damaged(format!("no JSON: {error}")))?;
+    Ok(text.into())
+}
+
+/// Prometheus' text format. Nothing here says more than a batch does: no times, no senders.
+fn metrics(rounds: &[RoundRecord], privacy: &PrivacyStatement) -> String {
+    let ended = |status: Status| rounds.iter().filter(|round| round.status == status).count() as f64;
+    let sum = |of: fn(&RoundRecord) -> u64| rounds.iter().map(of).sum::<u64>() as f64;
+    let accuracy = rounds.iter().rev().find_map(|round| round.test_accuracy);
+    let mut text = String::new();
+    let mut add = |name: &str, kind: &str, help: &str, value: f64| {
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "# HELP shuffledp_server_{name} {help}\n# TYPE shuffledp_server_{name} {kind}");
+        let value = if value == f64::INFINITY { "+Inf".to_owned() } else { value.to_string() };
+        let _ = writeln!(text, "shuffledp_server_{name} {value}");
+    };
+    add("rounds_charged_total", "counter", "Rounds that were opened, and charged.", privacy.rounds as f64);
+    add("rounds_done_total", "counter", "Rounds that ended with a batch.", ended(Status::Done));
+    add("rounds_expired_total", "counter", "Rounds that ended without one.", ended(Status::Expired));
+    add("reports_accepted_total", "counter", "Reports that were aggregated.", sum(|round| round.accepted));
+    add("reports_rejected_total", "counter", "Reports that were not.", sum(|round| round.rejected));
+    add("rounds_left", "gauge", "Rounds that may still be opened.", privacy.rounds_left as f64);
+    add("epsilon", "gauge", "At least what has been spent.", privacy.epsilon);
+    add("epsilon_budget", "gauge", "What is never exceeded.", privacy.budget);
+    if let Some(accuracy) = accuracy {
+        add("test_accuracy", "gauge", "Share of the test examples that the model gets right.", accuracy);
+    }
+    text
+}

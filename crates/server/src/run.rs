@@ -1,0 +1,171 @@
+//! A server that runs: listens, and leads one round after another until it is told to stop.
+
+use crate::clock::{Clock, SystemClock};
+use crate::conductor::Phase;
+use crate::config::{RoundConfig, ServerConfig};
+use crate::error::{Result, ServerError};
+use crate::http;
+use crate::keys::ServerKeys;
+use crate::plan::Plan;
+use crate::service::Service;
+use crate::store::{FileStore, Store};
+use shuffledp_transport::{ListenConfig, Serving, Shutdown};
+use shuffledp_wire::{TaskHash, VerifyingKey};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// How long a failed attempt to go on is left alone.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs a server with the operating system's clock until `shutdown`.
+pub async fn run(config: ServerConfig, shutdown: Shutdown) -> Result<()> {
+    let parts = tokio::task::spawn_blocking({
+        let config = config.clone();
+        move || Parts::new(&config)
+    });
+    let parts = parts.await.map_err(|error| ServerError::Interrupted(error.to_string()))??;
+    let server = start(parts, &config.listen, Arc::new(SystemClock), shutdown).await?;
+    tracing::info!(url = %server.url(), task = %server.task(), key = %server.verifying_key(), "serving");
+    server.ended().await
+}
+
+/// What a server is made of, before it listens.
+pub struct Parts {
+    plan: Plan,
+    keys: ServerKeys,
+    times: RoundConfig,
+    store: Box<dyn Store>,
+}
+
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").field("task", &self.plan.hash()).field("keys", &self.keys).finish_non_exhaustive()
+    }
+}
+
+impl Parts {
+    /// What the configuration names: keys and store from their files, test examples from theirs.
+    pub fn new(config: &ServerConfig) -> Result<Self> {
+        let keys = ServerKeys::read(&config.keys)?;
+        let store = FileStore::open(&config.store)?;
+        Self::with(config, keys, Box::new(store))
+    }
+
+    /// The same with other keys and another store.
+    pub fn with(config: &ServerConfig, keys: ServerKeys, store: Box<dyn Store>) -> Result<Self> {
+        config.round.check()?;
+        Ok(Self { plan: Plan::new(config)?, keys, times: config.round, store })
+    }
+
+    /// The hash of the task that these parts would run.
+    pub fn task(&self) -> TaskHash {
+        self.plan.hash()
+    }
+}
+
+/// A server that listens and conducts.
+#[derive(Debug)]
+pub struct RunningServer {
+    serving: Serving,
+    conducting: JoinHandle<()>,
+    task: TaskHash,
+    verifying_key: VerifyingKey,
+}
+
+/// Begins or resumes the task, and listens. Returns as soon as it listens; the first round is opened right after.
+pub async fn start(
+    parts: Parts,
+    listen: &ListenConfig,
+    clock: Arc<dyn Clock>,
+    shutdown: Shutdown,
+) -> Result<RunningServer> {
+    let Parts { plan, keys, times, store } = parts;
+    let (task, verifying_key) = (plan.hash(), keys.verifying_key());
+    let service = tokio::task::spawn_blocking(move || Service::new(plan, keys, times, store, clock)).await;
+    let service = Arc::new(service.map_err(|error| ServerError::Interrupted(error.to_string()))??);
+    let serving = shuffledp_transport::serve(listen, http::router(Arc::clone(&service)), shutdown.clone()).await?;
+    let conducting = tokio::spawn(async move {
+        tokio::select! {
+            () = conduct(service) => {}
+            () = shutdown.stopped() => {}
+        }
+    });
+    Ok(RunningServer { serving, conducting, task, verifying_key })
+}
+
+impl RunningServer {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.serving.address()
+    }
+
+    /// The same, as a URL.
+    pub fn url(&self) -> String {
+        self.serving.url()
+    }
+
+    /// The task's hash.
+    pub fn task(&self) -> TaskHash {
+        self.task
+    }
+
+    /// What clients and shuffler pin.
+    pub fn verifying_key(&self) -> VerifyingKey {
+        self.verifying_key
+    }
+
+    /// Waits until it was told to stop and has stopped.
+    pub async fn ended(self) -> Result<()> {
+        self.serving.ended().await?;
+        self.conducting.await.map_err(|error| ServerError::Interrupted(error.to_string()))
+    }
+}
+
+/// Ends rounds and opens them, until there are no more to open.
+async fn conduct(service: Arc<Service>) {
+    loop {
+        let ticked = {
+            let service = Arc::clone(&service);
+            tokio::task::spawn_blocking(move || service.tick()).await
+        };
+        match ticked {
+            Ok(Ok(Phase::Open)) => wait(&service).await,
+            Ok(Ok(Phase::Finished)) => {
+                tracing::info!("all rounds are done");
+                return;
+            }
+            Ok(Ok(Phase::BudgetSpent)) => {
+                tracing::info!("the budget is spent: no further round is opened");
+                return;
+            }
+            Ok(Err(error)) => {
+                tracing::error!(
+                    error = &error as &(dyn std::error::Error + 'static),
+                    "no round could be opened or ended; trying again"
+                );
+                tokio::time::sleep(PATIENCE).await;
+            }
+            Err(error) => {
+                tracing::error!(%error, "no round could be opened or ended; trying again");
+                tokio::time::sleep(PATIENCE).await;
+            }
+        }
+    }
+}
+
+/// Until the open round's deadline, or until something happens before.
+async fn wait(service: &Arc<Service>) {
+    let deadline = {
+        let service = Arc::clone(service);
+        tokio::task::spawn_blocking(move || service.next_deadline()).await.ok().flatten()
+    };
+    match deadline {
+        Some(deadline) => tokio::select! {
+            () = service.clock().sleep_until(deadline) => {}
+            () = service.woken() => {}
+        },
+        None => service.woken().await,
+    }
+}

@@ -1,0 +1,263 @@
+//! The store as one SQLite file.
+
+use super::row::{
+    array, decode_charge, decode_state, encode_charge, encode_state, integer, model_hash, natural, parse_status,
+};
+use super::writes::{forget, insert_batch, insert_model, write};
+use super::{BatchRecord, Beginning, Closing, Opening, RoundRecord, Status, Store, TaskRecord};
+use crate::error::{Result, ServerError};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use shuffledp_accounting::scheme::Round as AccountedRound;
+use shuffledp_wire::{BatchId, ModelHash, RoundContext, TaskHash};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a server that is just ending may still hold the file.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The layout of the file.
+const SCHEMA_VERSION: i64 = 1;
+
+/// One SQLite file. A transaction that has returned is on the disk (`synchronous = FULL`), and nobody else may open the file
+/// meanwhile: two servers on one budget would exceed it.
+pub struct FileStore {
+    connection: Connection,
+}
+
+impl FileStore {
+    /// Opens the file, or makes it.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path).map_err(|error| ServerError::store("opened", error))?;
+        Self::prepare(connection).map_err(|error| match error {
+            ServerError::Store { source, .. }
+                if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) =>
+            {
+                ServerError::Config(format!("{} is in use by another server", path.display()))
+            }
+            other => other,
+        })
+    }
+
+    fn prepare(mut connection: Connection) -> Result<Self> {
+        let complain = |error| ServerError::store("prepared", error);
+        connection.busy_timeout(PATIENCE).map_err(complain)?;
+        // The lock comes first: with it WAL needs no shared memory.
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(complain)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(complain)?;
+        connection.pragma_update(None, "synchronous", "FULL").map_err(complain)?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(complain)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(complain)?;
+        let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(complain)?;
+        match version {
+            0 => {
+                transaction.execute_batch(include_str!("schema.sql")).map_err(complain)?;
+                transaction.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(complain)?;
+            }
+            SCHEMA_VERSION => {}
+            other => {
+                return Err(ServerError::Config(format!(
+                    "the store has layout {other}, and this program knows layout {SCHEMA_VERSION}: use the program that wrote it"
+                )));
+            }
+        }
+        transaction.commit().map_err(complain)?;
+        Ok(Self { connection })
+    }
+
+    /// All or nothing: an error on the way rolls back.
+    fn transact(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<()>) -> Result<()> {
+        let complain = |error| ServerError::store("written to", error);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(complain)?;
+        work(&transaction)?;
+        transaction.commit().map_err(complain)
+    }
+}
+
+fn read(error: rusqlite::Error) -> ServerError {
+    ServerError::store("read", error)
+}
+
+impl Store for FileStore {
+    fn ledger(&mut self) -> Result<Vec<(AccountedRound, u64)>> {
+        let mut statement = self
+            .connection
+            .prepare("SELECT entry, COUNT(*) FROM ledger GROUP BY entry ORDER BY entry")
+            .map_err(read)?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(read)?;
+        rows.map(|row| {
+            let (entry, count) = row.map_err(read)?;
+            Ok((decode_charge(&entry)?, natural(count)?))
+        })
+        .collect()
+    }
+
+    fn task(&mut self, task: &TaskHash) -> Result<Option<TaskRecord>> {
+        let state = self
+            .connection
+            .query_row("SELECT state FROM tasks WHERE hash = ?1", [task.as_bytes()], |row| row.get::<_, Vec<u8>>(0))
+            .optional()
+            .map_err(read)?;
+        let Some(state) = state else { return Ok(None) };
+        let last = self
+            .connection
+            .query_row(
+                "SELECT round, model, opens, closes, epsilon, epsilon_lower, entry, status FROM rounds JOIN ledger USING (task, round)
+                 WHERE task = ?1 ORDER BY round DESC LIMIT 1",
+                [task.as_bytes()],
+                |row| {
+                    let model: Vec<u8> = row.get(1)?;
+                    let (entry, status): (String, String) = (row.get(6)?, row.get(7)?);
+                    Ok((row.get(0)?, model, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, entry, status))
+                },
+            )
+            .optional()
+            .map_err(read)?;
+        let state = decode_state(&state)?;
+        let Some((round, model, opens, closes, epsilon, epsilon_lower, entry, status)) = last else {
+            return Ok(Some(TaskRecord { state, last: None, is_open: false }));
+        };
+        let last = Opening {
+            context: RoundContext { task: *task, round: natural(round)?, model: model_hash(&model)? },
+            charge: decode_charge(&entry)?,
+            opens: natural(opens)?,
+            closes: natural(closes)?,
+            epsilon,
+            epsilon_lower,
+        };
+        Ok(Some(TaskRecord { state, last: Some(last), is_open: parse_status(&status)? == Status::Open }))
+    }
+
+    fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()> {
+        let Beginning { task, encoding, state, model, bytes } = beginning;
+        self.transact(|transaction| {
+            transaction
+                .execute(
+                    "UPDATE rounds SET status = 'abandoned' WHERE status = 'open' AND task <> ?1",
+                    [task.as_bytes()],
+                )
+                .map_err(write)?;
+            transaction
+                .execute(
+                    "INSERT INTO tasks (hash, encoding, state) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                    params![task.as_bytes(), encoding, encode_state(state)],
+                )
+                .map_err(write)?;
+            insert_model(transaction, model, bytes)
+        })
+    }
+
+    fn open(&mut self, opening: &Opening) -> Result<()> {
+        let Opening { context, charge, opens, closes, epsilon, epsilon_lower } = opening;
+        let (task, round) = (context.task.as_bytes(), integer(context.round)?);
+        let (opens, closes) = (integer(*opens)?, integer(*closes)?);
+        let entry = encode_charge(charge)?;
+        self.transact(|transaction| {
+            transaction
+                .execute("INSERT INTO ledger (task, round, entry) VALUES (?1, ?2, ?3)", params![task, round, entry])
+                .map_err(write)?;
+            transaction
+                .execute(
+                    "INSERT INTO rounds (task, round, model, opens, closes, status, epsilon, epsilon_lower)
+                     VALUES (?1, ?2, ?3, ?4, ?5, 'open', ?6, ?7)",
+                    params![task, round, context.model.as_bytes(), opens, closes, epsilon, epsilon_lower],
+                )
+                .map_err(write)?;
+            Ok(())
+        })
+    }
+
+    fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
+        let context = &closing.context;
+        let (task, round) = (context.task.as_bytes(), integer(context.round)?);
+        let status = if closing.batch.is_some() { "done" } else { "expired" };
+        self.transact(|transaction| {
+            let closed = transaction
+                .execute(
+                    "UPDATE rounds SET status = ?1 WHERE task = ?2 AND round = ?3 AND model = ?4 AND status = 'open'",
+                    params![status, task, round, context.model.as_bytes()],
+                )
+                .map_err(write)?;
+            if closed != 1 {
+                return Err(ServerError::RoundClosed { round: context.round });
+            }
+            insert_batch(transaction, closing, round)?;
+            for (hash, bytes) in closing.models {
+                insert_model(transaction, hash, bytes)?;
+            }
+            transaction
+                .execute("UPDATE tasks SET state = ?2 WHERE hash = ?1", params![task, encode_state(closing.state)])
+                .map_err(write)?;
+            transaction
+                .execute(
+                    "INSERT INTO metrics (task, round, accuracy, answer) VALUES (?1, ?2, ?3, ?4)",
+                    params![task, round, closing.accuracy, closing.answer.as_bytes()],
+                )
+                .map_err(write)?;
+            forget(transaction, task, round)
+        })
+    }
+
+    fn batch(&mut self, id: &BatchId) -> Result<Option<BatchRecord>> {
+        let row = self
+            .connection
+            .query_row(
+                "SELECT task, round, model, accepted, rejected FROM batches WHERE id = ?1",
+                [id.as_bytes()],
+                |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get(1)?, row.get::<_, Vec<u8>>(2)?, row.get(3)?, row.get(4)?)),
+            )
+            .optional()
+            .map_err(read)?;
+        let Some((task, round, model, accepted, rejected)) = row else { return Ok(None) };
+        let context = RoundContext {
+            task: TaskHash::from_bytes(array(&task)?),
+            round: natural(round)?,
+            model: model_hash(&model)?,
+        };
+        Ok(Some(BatchRecord { context, accepted: natural(accepted)?, rejected: natural(rejected)? }))
+    }
+
+    fn model(&mut self, hash: &ModelHash) -> Result<Option<Vec<u8>>> {
+        self.connection
+            .query_row("SELECT bytes FROM models WHERE hash = ?1", [hash.as_bytes()], |row| row.get(0))
+            .optional()
+            .map_err(read)
+    }
+
+    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT rounds.round, status, epsilon, epsilon_lower, COALESCE(accepted, 0), COALESCE(rejected, 0), accuracy
+                 FROM rounds LEFT JOIN batches USING (task, round) LEFT JOIN metrics USING (task, round)
+                 WHERE rounds.task = ?1 ORDER BY rounds.round",
+            )
+            .map_err(read)?;
+        let rows = statement
+            .query_map([task.as_bytes()], |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get::<_, String>(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                    row.get(5)?,
+                    row.get(6)?,
+                ))
+            })
+            .map_err(read)?;
+        rows.map(|row| {
+            let (round, status, epsilon, epsilon_lower, accepted, rejected, test_accuracy) = row.map_err(read)?;
+            Ok(RoundRecord {
+                round: natural(round)?,
+                status: parse_status(&status)?,
+                epsilon,
+                epsilon_lower,
+                accepted: natural(accepted)?,
+                rejected: natural(rejected)?,
+                test_accuracy,
+            })
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,160 @@
+//! What must survive a crash, behind a small trait.
+//!
+//! Three transactions change it, and each is all or nothing: a task begins, a round is charged and opened, a round is closed with everything
+//! that came of it. Between them the file always says what has been spent and where to go on.
+
+mod file;
+mod row;
+mod writes;
+
+pub use file::FileStore;
+
+use crate::error::Result;
+use shuffledp_accounting::scheme::Round as AccountedRound;
+use shuffledp_learning::step::ServerState;
+use shuffledp_wire::{BatchId, ModelHash, ReportId, RoundContext, TaskHash};
+
+/// Where a server keeps what must survive it.
+pub trait Store: Send {
+    /// Everything charged so far, by whatever task: each distinct round and how often.
+    fn ledger(&mut self) -> Result<Vec<(AccountedRound, u64)>>;
+
+    /// Where this task stands; `None` if it never began.
+    fn task(&mut self, task: &TaskHash) -> Result<Option<TaskRecord>>;
+
+    /// A task begins, with its first model. Open rounds of other tasks are given up: they stay charged.
+    fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()>;
+
+    /// Charges a round and opens it. Only when this has returned may the round be published.
+    fn open(&mut self, opening: &Opening) -> Result<()>;
+
+    /// Closes a round, with the new model and, if one came, the batch.
+    fn close(&mut self, closing: &Closing<'_>) -> Result<()>;
+
+    /// What became of the batch of this id, if it was taken.
+    fn batch(&mut self, id: &BatchId) -> Result<Option<BatchRecord>>;
+
+    /// The bytes of a model.
+    fn model(&mut self, hash: &ModelHash) -> Result<Option<Vec<u8>>>;
+
+    /// All rounds of the task, first to last.
+    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>>;
+}
+
+/// A task that begins.
+#[derive(Debug)]
+pub struct Beginning<'a> {
+    /// Its hash.
+    pub task: TaskHash,
+    /// Its encoding.
+    pub encoding: &'a [u8],
+    /// Before the first round.
+    pub state: &'a ServerState,
+    /// The hash of the first model.
+    pub model: ModelHash,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// Where a task stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskRecord {
+    /// What the server remembers.
+    pub state: ServerState,
+    /// The last round that was opened.
+    pub last: Option<Opening>,
+    /// Whether it still is.
+    pub is_open: bool,
+}
+
+/// A round that is charged and opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opening {
+    /// Task, round and model.
+    pub context: RoundContext,
+    /// What is charged.
+    pub charge: AccountedRound,
+    /// When it opens, in milliseconds since 1970.
+    pub opens: u64,
+    /// When clients stop sending.
+    pub closes: u64,
+    /// At least ε of everything charged, this round included.
+    pub epsilon: f64,
+    /// At most what any analysis could say.
+    pub epsilon_lower: f64,
+}
+
+/// A round that is closed.
+#[derive(Debug)]
+pub struct Closing<'a> {
+    /// Task, round and model.
+    pub context: RoundContext,
+    /// The batch, unless none came in time.
+    pub batch: Option<ClosingBatch<'a>>,
+    /// After the step.
+    pub state: &'a ServerState,
+    /// Models that are new, by hash: the weights, and where they are averaged the average.
+    pub models: &'a [(ModelHash, Vec<u8>)],
+    /// The model to use.
+    pub answer: ModelHash,
+    /// How good it is, if it was evaluated.
+    pub accuracy: Option<f64>,
+}
+
+/// The batch that closes a round.
+#[derive(Debug)]
+pub struct ClosingBatch<'a> {
+    /// Its id.
+    pub id: BatchId,
+    /// Of the reports that were aggregated.
+    pub report_ids: &'a [ReportId],
+    /// How many were not.
+    pub rejected: u64,
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchRecord {
+    /// Task, round and model.
+    pub context: RoundContext,
+    /// Reports that were aggregated.
+    pub accepted: u64,
+    /// Reports that were not: they did not open, came twice, or no client could have made them.
+    pub rejected: u64,
+}
+
+/// How a round ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It has not.
+    Open,
+    /// With a batch.
+    Done,
+    /// Without one.
+    Expired,
+    /// The task was given up.
+    Abandoned,
+}
+
+/// A round, for people.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct RoundRecord {
+    /// Its number, from 1.
+    pub round: u64,
+    /// How it ended.
+    pub status: Status,
+    /// At least ε of everything charged up to it.
+    #[serde(serialize_with = "crate::privacy::number")]
+    pub epsilon: f64,
+    /// At most what any analysis could say.
+    #[serde(serialize_with = "crate::privacy::number")]
+    pub epsilon_lower: f64,
+    /// Reports that were aggregated.
+    pub accepted: u64,
+    /// Reports that were not.
+    pub rejected: u64,
+    /// Share of the test examples that the model got right after the round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_accuracy: Option<f64>,
+}

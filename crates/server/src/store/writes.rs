@@ -1,0 +1,63 @@
+//! The pieces of a transaction.
+
+use super::Closing;
+use super::row::integer;
+use crate::error::{Result, ServerError};
+use rusqlite::{Transaction, params};
+use shuffledp_wire::ModelHash;
+
+/// Report ids and superseded models of this many rounds are kept. Older ones have no use: their rounds are closed, and a sealed report opens only
+/// under its own round.
+const KEPT_ROUNDS: i64 = 8;
+
+pub(super) fn write(error: rusqlite::Error) -> ServerError {
+    ServerError::store("written to", error)
+}
+
+pub(super) fn insert_batch(transaction: &Transaction<'_>, closing: &Closing<'_>, round: i64) -> Result<()> {
+    let Some(batch) = &closing.batch else { return Ok(()) };
+    let (task, model) = (closing.context.task.as_bytes(), closing.context.model.as_bytes());
+    let (accepted, rejected) = (integer(batch.report_ids.len() as u64)?, integer(batch.rejected)?);
+    transaction
+        .execute(
+            "INSERT INTO batches (id, task, round, model, accepted, rejected) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![batch.id.as_bytes(), task, round, model, accepted, rejected],
+        )
+        .map_err(write)?;
+    let mut statement =
+        transaction.prepare("INSERT INTO report_ids (task, round, id) VALUES (?1, ?2, ?3)").map_err(write)?;
+    for id in batch.report_ids {
+        statement.execute(params![task, round, id.as_bytes()]).map_err(write)?;
+    }
+    Ok(())
+}
+
+pub(super) fn insert_model(transaction: &Transaction<'_>, hash: &ModelHash, bytes: &[u8]) -> Result<()> {
+    transaction
+        .execute(
+            "INSERT INTO models (hash, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            params![hash.as_bytes(), bytes],
+        )
+        .map_err(write)?;
+    Ok(())
+}
+
+/// Drops what only old rounds needed. Models that any recent round or the newest answer names stay.
+pub(super) fn forget(transaction: &Transaction<'_>, task: &[u8], round: i64) -> Result<()> {
+    let oldest = round.saturating_sub(KEPT_ROUNDS);
+    transaction
+        .execute("DELETE FROM report_ids WHERE task = ?1 AND round <= ?2", params![task, oldest])
+        .map_err(write)?;
+    transaction
+        .execute(
+            "DELETE FROM models WHERE hash IN (
+                 SELECT model FROM rounds WHERE task = ?1 AND round = ?2
+                 UNION SELECT answer FROM metrics WHERE task = ?1 AND round = ?2)
+             AND hash NOT IN (
+                 SELECT model FROM rounds WHERE task <> ?1 OR round > ?2
+                 UNION SELECT answer FROM metrics WHERE (task <> ?1 OR round > ?2) AND answer IS NOT NULL)",
+            params![task, oldest],
+        )
+        .map_err(write)?;
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Rounds open, expire and end as time and budget demand.
+
+use super::world::{GRACE, WINDOW, World, get, id, put, weights};
+use crate::conductor::Phase;
+use crate::store::FileStore;
+
+#[tokio::test]
+async fn a_round_without_a_batch_is_given_up_and_stays_charged() {
+    let world = World::with("rounds = 2");
+    let service = world.serve();
+    assert!(service.published().round.is_none());
+    assert_eq!(service.tick().unwrap(), Phase::Open);
+    let first = world.round(&service);
+    assert_eq!((first.round, first.opens, first.closes), (1, 1_000_000, 1_000_000 + WINDOW));
+    let before = weights(&service);
+    world.clock.advance(WINDOW + GRACE - 1);
+    assert_eq!(service.tick().unwrap(), Phase::Open);
+    assert_eq!(world.round(&service), first);
+    world.clock.advance(1);
+    assert_eq!(service.tick().unwrap(), Phase::Open);
+    let second = world.round(&service);
+    assert_eq!((second.round, second.opens), (2, first.closes + GRACE));
+    assert_eq!((second.model, weights(&service)), (first.model, before));
+    // What comes for the first round now is too late.
+    let late = world.batch(id(1), first.context(), &world.records(&first, 0..3));
+    assert_eq!(put(&service, id(1), late).await.status, axum::http::StatusCode::CONFLICT);
+    world.clock.advance(WINDOW + GRACE);
+    assert_eq!(service.tick().unwrap(), Phase::Finished);
+    // The last round stays readable, and is over.
+    assert_eq!(world.round(&service), second);
+    let privacy = get(&service, "/v1/privacy").await.json();
+    assert_eq!((privacy["rounds"].as_u64(), privacy["rounds_left"].as_u64()), (Some(2), Some(0)));
+    let status = get(&service, "/v1/status").await.json();
+    assert_eq!((status["phase"].as_str(), status["rounds"][1]["status"].as_str()), (Some("finished"), Some("expired")));
+}
+
+#[tokio::test]
+async fn a_restart_resumes_the_open_round_and_counts_its_time() {
+    let world = World::new();
+    let service = world.serve();
+    service.tick().unwrap();
+    let round = world.round(&service);
+    drop(service);
+    world.clock.advance(WINDOW);
+    let service = world.serve();
+    assert_eq!(world.round(&service), round, "known before anything else is done");
+    service.tick().unwrap();
+    assert_eq!(world.round(&service), round);
+    drop(service);
+    world.clock.advance(GRACE);
+    let service = world.serve();
+    service.tick().unwrap();
+    assert_eq!(world.round(&service).round, 2);
+}
+
+#[tokio::test]
+async fn the_budget_is_that_of_all_tasks_of_a_file() {
+    let mut world = World::new();
+    let service = world.serve();
+    service.tick().unwrap();
+    let spent = get(&service, "/v1/privacy").await.json()["epsilon"].as_f64().unwrap();
+    drop(service);
+    // Another task of the same clients, with a budget that one round fits into, but not two.
+    world.config.task.name = "another".to_owned();
+    world.config.task.budget = spent * 1.01;
+    let service = world.serve();
+    assert_eq!(service.tick().unwrap(), Phase::BudgetSpent);
+    assert!(service.published().round.is_none());
+    let privacy = get(&service, "/v1/privacy").await.json();
+    assert_eq!((privacy["rounds"].as_u64(), privacy["rounds_left"].as_u64()), (Some(1), Some(0)));
+    drop(service);
+    world.config.task.budget = spent * 3.0;
+    let service = world.serve();
+    assert_eq!(service.tick().unwrap(), Phase::Open);
+    let both = get(&service, "/v1/privacy").await.json()["epsilon"].as_f64().unwrap();
+    assert!(both > spent);
+    drop(service);
+    // Back at the first task: its open round was given up, and it goes on with the next.
+    world.config.task.name = "test".to_owned();
+    world.config.task.budget = 50.0;
+    let service = world.serve();
+    let privacy = get(&service, "/v1/privacy").await.json();
+    assert_eq!((privacy["rounds"].as_u64(), privacy["epsilon"].as_f64()), (Some(2), Some(both)));
+    assert_eq!(service.tick().unwrap(), Phase::Open);
+    assert_eq!(world.round(&service).round, 2);
+    assert!(get(&service, "/v1/privacy").await.json()["epsilon"].as_f64().unwrap() > both);
+}
+
+#[tokio::test]
+async fn the_ledger_knows_the_promised_clients_and_not_those_who_came() {
+    let world = World::new();
+    let service = world.serve();
+    service.tick().unwrap();
+    let before = get(&service, "/v1/privacy").await.json();
+    let round = world.round(&service);
+    put(&service, id(1), world.batch(id(1), round.context(), &world.records(&round, 0..3))).await;
+    service.tick().unwrap();
+    let after = get(&service, "/v1/privacy").await.json();
+    assert_eq!(after["clients"], 100);
+    // Two rounds cost less than twice one, and the same whoever came.
+    let other = World::new();
+    let crowded = other.serve();
+    crowded.tick().unwrap();
+    let round = other.round(&crowded);
+    put(&crowded, id(1), other.batch(id(1), round.context(), &other.records(&round, 0..300))).await;
+    crowded.tick().unwrap();
+    assert_eq!(get(&crowded, "/v1/privacy").await.json()["epsilon"], after["epsilon"]);
+    assert!(after["epsilon"].as_f64() > before["epsilon"].as_f64());
+    // But an operator is told that more came than there can be at this rate.
+    let status = get(&crowded, "/v1/status").await.json();
+    assert!(status["warning"].as_str().unwrap().contains("above the accounted 0.5"), "{status}");
+    assert!(get(&service, "/v1/status").await.json().get("warning").is_none());
+}
+
+#[tokio::test]
+async fn a_step_out_of_the_finite_numbers_is_not_taken() {
+    let world = World::with("step = { schedule = { kind = 'constant', rate = 1e38 } }");
+    let service = world.serve();
+    service.tick().unwrap();
+    let (round, before) = (world.round(&service), weights(&service));
+    let answer = put(&service, id(1), world.batch(id(1), round.context(), &world.records(&round, [0]))).await;
+    assert_eq!(answer.json()["accepted"], 1);
+    assert_eq!(weights(&service), before);
+    service.tick().unwrap();
+    assert_eq!(world.round(&service).round, 2);
+}
+
+#[test]
+fn a_file_belongs_to_one_server() {
+    let world = World::new();
+    let service = world.serve();
+    let error = FileStore::open(world.store_path()).err().unwrap().to_string();
+    assert!(error.contains("in use by another server"), "{error}");
+    drop(service);
+    FileStore::open(world.store_path()).unwrap();
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_is_written() {
+    for (line, name) in [
+        ("clients = 0", "clients, "),
+        ("check_in_rate = 1.5", "check_in_rate"),
+        ("drop_out = 1.0", "drop_out"),
+        ("delta = 0.0", "delta"),
+        ("budget = -1.0", "budget"),
+        ("clip = 0.0", "clip"),
+        ("randomizer = { name = 'any', local_epsilon = 1.0 }", "randomizer"),
+        ("step = { schedule = { kind = 'constant', rate = -1.0 } }", "rate"),
+    ] {
+        let world = World::with(line);
+        let error = crate::plan::Plan::new(&world.config).err().expect(line).to_string();
+        assert!(error.contains(name), "{line}: {error}");
+    }
+}

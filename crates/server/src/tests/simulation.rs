@@ -1,0 +1,77 @@
+//! What is deployed is what was simulated: the same frames in the same order give the same weights, bit for bit.
+
+use super::world::{World, id, put, weights};
+use shuffledp_learning::data::Clients;
+use shuffledp_learning::participation::participants;
+use shuffledp_learning::round::client_report;
+use shuffledp_learning::training::{Algorithm, DataConfig, Population, Simulation, TrainingConfig};
+use shuffledp_randomizers::SimulationRng;
+
+/// What a simulated client's generator is named by; see `learning::participation`.
+const CLIENT: u64 = 2;
+
+#[tokio::test]
+async fn two_rounds_end_in_the_simulations_weights() {
+    let world = World::with(
+        "clients = 300\nseed = 9\nclip = 0.5\nrandomizer = { name = 'ldp-sgd', local_epsilon = 2.0 }\n\
+         step = { schedule = { kind = 'cosine', rate = 0.5, rounds = 9 }, momentum = 0.5, projection = 3.0, average_from = 2 }",
+    );
+    let task = &world.config.task;
+    let config = TrainingConfig {
+        name: "same".to_owned(),
+        seed: task.seed,
+        rounds: 2,
+        delta: task.delta,
+        target_epsilon: Some(task.budget),
+        evaluate_every: 1,
+        clients: None,
+        data: DataConfig::Digits { train: 300, test: 20 },
+        preparation: Default::default(),
+        model: task.model.clone(),
+        algorithm: Algorithm::CheckIn { rate: 0.5, drop_out: 0.0, randomizer: task.randomizer, clip: task.clip },
+        step: task.step.clone(),
+    };
+    let dataset = config.data.load(None).unwrap();
+    let population = Population::new(&dataset.train, None, config.seed).unwrap();
+    assert_eq!(population.count(), task.clients);
+    let mut simulation = Simulation::new(&config, &population).unwrap();
+
+    let service = world.serve();
+    for number in 1..=2 {
+        service.tick().unwrap();
+        let round = world.round(&service);
+        let plan = service.plan();
+        let speakers = participants(&config.algorithm.scheme(task.clients).unwrap(), config.seed, number);
+        // Each client on its own: downloads the model, takes its gradient, randomizes, seals.
+        let downloaded = weights(&service);
+        assert_eq!(downloaded, simulation.state().weights);
+        let frames = plan
+            .model
+            .fold_gradients(
+                &downloaded,
+                &population,
+                &speakers,
+                Vec::new,
+                |frames: &mut Vec<Vec<u8>>, client| {
+                    let mut rng = SimulationRng::named([config.seed, CLIENT, number, client.client]);
+                    let mut frame = vec![0; plan.mechanism.frame_len()];
+                    client_report(&*plan.mechanism, client.gradient, &mut rng, &mut frame)?;
+                    frames.push(frame);
+                    Ok(())
+                },
+                |all, mut more| all.append(&mut more),
+            )
+            .unwrap();
+        let records: Vec<_> = frames.iter().map(|frame| world.inner(frame, &round)).collect();
+        let answer = put(&service, id(number as u8), world.batch(id(number as u8), round.context(), &records)).await;
+        assert_eq!(answer.json()["accepted"].as_u64(), Some(speakers.len() as u64));
+        assert!(simulation.step().unwrap());
+    }
+    let bits = |weights: &[f32]| weights.iter().map(|weight| weight.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&weights(&service)), bits(&simulation.state().weights));
+    // The same charge, and the same judgement of the same answer.
+    let status: serde_json::Value = serde_json::from_slice(&service.published().status).unwrap();
+    let metrics = simulation.evaluate(&dataset.test, 0.0).unwrap();
+    assert_eq!(status["privacy"]["epsilon"].as_f64(), Some(metrics.epsilon));
+    assert_eq!(status["rounds"][1]["test_accuracy"].as_f64(), Some(metrics.test_accuracy));
+}
