@@ -9,6 +9,7 @@ mod delta;
 mod demo;
 mod epsilon;
 mod plot;
+mod server;
 mod shuffler;
 mod train;
 
@@ -40,6 +41,7 @@ enum Command {
     Train(train::TrainArgs),
     Data(data::DataArgs),
     Shuffler(shuffler::ShufflerArgs),
+    Server(server::ServerArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -55,6 +57,7 @@ impl Program {
             Command::Train(args) => train::run(&args),
             Command::Data(args) => data::run(&args),
             Command::Shuffler(args) => shuffler::run(&args),
+            Command::Server(args) => server::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),
         }
