@@ -1,0 +1,139 @@
+//! A task as this client understands it: verified, above its floors, and ready to be done.
+
+use crate::config::{BudgetConfig, ClientConfig, Floors};
+use crate::error::{ClientError, Result};
+use shuffledp_accounting::accountant::Accountant;
+use shuffledp_accounting::scheme::{RandomizerSpec, Round as AccountedRound, Scheme};
+use shuffledp_learning::data::Clients;
+use shuffledp_learning::models::{Architecture, Model};
+use shuffledp_randomizers::coin::Coin;
+use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
+use shuffledp_wire::{Signed, Task, TaskHash};
+
+/// What is to be done, and what each round of it costs.
+pub struct Assignment {
+    task: Task,
+    hash: TaskHash,
+    pub(crate) model: Model,
+    pub(crate) mechanism: Box<dyn VectorRandomizer>,
+    pub(crate) cost: AccountedRound,
+}
+
+/// A safetensors file has its tensors and a header; so many bytes of header are enough for any chain of layers that fits into a task.
+const HEADER_BYTES: u64 = 1 << 20;
+
+impl Assignment {
+    /// Verifies the bytes of a signed task: the pinned key's signature, the pinned hash, the floors, and that it can be done at all.
+    pub fn verify(signed: &[u8], config: &ClientConfig) -> Result<Self> {
+        let wrong = || ClientError::wire("the server's task");
+        let task =
+            Signed::<Task>::decode(signed).and_then(|signed| signed.verify(&config.server_key)).map_err(wrong())?;
+        let hash = task.hash().map_err(wrong())?;
+        if hash != config.task {
+            return Err(ClientError::OtherTask { pinned: config.task, found: hash });
+        }
+        let architecture: Architecture = parse("architecture", &task.architecture)?;
+        let randomizer: RandomizerSpec = parse("randomizer", &task.randomizer)?;
+        check_floors(&task, &architecture, &randomizer, &config.floors)?;
+        let dimension = u32::try_from(architecture.parameters())
+            .map_err(|_| ClientError::Task("the model has 2^32 weights or more".to_owned()))?;
+        let mechanism = vector_randomizer(randomizer, Shape { dimension, clip: task.clip })?;
+        if mechanism.frame_len() != task.payload_len as usize {
+            let (ours, theirs) = (mechanism.frame_len(), task.payload_len);
+            return Err(ClientError::Task(format!("its reports have {theirs} bytes, but this randomizer's {ours}")));
+        }
+        let cost = cost(&task, randomizer, &config.budget)?;
+        Ok(Self { task, hash, model: Model::new(architecture), mechanism, cost })
+    }
+
+    /// What the server signed.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// Its id.
+    pub fn hash(&self) -> TaskHash {
+        self.hash
+    }
+
+    /// What one round costs whoever it is offered to.
+    pub fn cost(&self) -> AccountedRound {
+        self.cost
+    }
+
+    /// Decides whether to speak. Rounded down: at most the task's rate.
+    pub(crate) fn coin(&self) -> Coin {
+        Coin::at_most(self.task.check_in_rate)
+    }
+
+    /// A model's file has no more bytes.
+    pub(crate) fn model_bytes(&self) -> usize {
+        usize::try_from(model_bytes(self.model.parameters()) + HEADER_BYTES).unwrap_or(usize::MAX)
+    }
+
+    /// Whether these examples are what the model takes.
+    pub(crate) fn check_examples(&self, examples: &impl Clients) -> Result<()> {
+        let architecture = self.model.architecture();
+        if examples.shape() != architecture.input() || examples.classes() > architecture.classes() {
+            let (wanted, classes) = (architecture.input(), architecture.classes());
+            let (given, given_classes) = (examples.shape(), examples.classes());
+            return Err(ClientError::Config(format!(
+                "the task's model takes {wanted} in {classes} classes, but `data` has {given} in {given_classes}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// What a round costs. The task's word is taken for n, up to `most_clients`, and for the rate, which is this client's own coin; not for the drop-outs: nobody
+/// can check them, and without them the rate is larger and ε no smaller.
+fn cost(task: &Task, randomizer: RandomizerSpec, budget: &BudgetConfig) -> Result<AccountedRound> {
+    let clients = budget.most_clients.map_or(task.clients, |most| most.min(task.clients));
+    let cost = AccountedRound { scheme: Scheme::check_in(clients, task.check_in_rate, 0.0)?, randomizer };
+    // What cannot be accounted for is refused here, before a round is offered.
+    Accountant::new().compose(cost, 1)?;
+    Ok(cost)
+}
+
+fn check_floors(task: &Task, architecture: &Architecture, randomizer: &RandomizerSpec, floors: &Floors) -> Result<()> {
+    at_least("the task's number of honest clients", task.clients, "floors.clients", floors.clients)?;
+    let local_epsilon = randomizer.pure_epsilon().unwrap_or(f64::INFINITY);
+    // Written so that NaN is refused.
+    if !(local_epsilon <= floors.local_epsilon) {
+        return Err(ClientError::BelowFloor {
+            what: "the task's local ε",
+            value: local_epsilon.to_string(),
+            floor: "floors.local_epsilon",
+            asked: format!("at most {}", floors.local_epsilon),
+        });
+    }
+    let bytes = model_bytes(architecture.parameters());
+    if bytes > floors.model_bytes {
+        return Err(ClientError::BelowFloor {
+            what: "the model's length in bytes",
+            value: bytes.to_string(),
+            floor: "floors.model_bytes",
+            asked: format!("at most {}", floors.model_bytes),
+        });
+    }
+    Ok(())
+}
+
+pub(crate) fn at_least(what: &'static str, value: u64, floor: &'static str, asked: u64) -> Result<()> {
+    if value >= asked {
+        return Ok(());
+    }
+    Err(ClientError::BelowFloor { what, value: value.to_string(), floor, asked: format!("at least {asked}") })
+}
+
+fn model_bytes(parameters: usize) -> u64 {
+    (parameters as u64).saturating_mul(4)
+}
+
+/// The task's opaque fields are TOML.
+fn parse<T: serde::de::DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T> {
+    let wrong = |problem: String| ClientError::Task(format!("{field}: {problem}"));
+    let text = std::str::from_utf8(bytes).map_err(|_| wrong("not UTF-8".to_owned()))?;
+    toml::from_str(text).map_err(|error| wrong(error.message().to_owned()))
+}

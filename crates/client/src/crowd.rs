@@ -1,0 +1,326 @@
+//! Thousands of clients in one process, for demonstrations, load and tests.
+//!
+//! Each has its own example, coin and randomness, and its report is sealed and sent like any other. What is shared is what would be the same for all: the
+//! connections, one download of round, keys and model, and the ledger, because all of them are offered the same rounds. One process that
+//! plays everybody protects nobody; real clients run [`crate::run`].
+
+use crate::assignment::Assignment;
+use crate::clock::{Clock, SystemClock};
+use crate::config::ClientConfig;
+use crate::error::{ClientError, Result};
+use crate::link::Link;
+use crate::report::sealed_report;
+use crate::run::Ended;
+use crate::send::{Sent, Waiting, send};
+use crate::state::{self, Offer};
+use shuffledp_accounting::accountant::Accountant;
+use shuffledp_learning::LearningError;
+use shuffledp_learning::data::Examples;
+use shuffledp_learning::ledger::Ledger;
+use shuffledp_learning::training::Population;
+use shuffledp_randomizers::{Randomness, ReleaseRng, SimulationRng};
+use shuffledp_transport::Shutdown;
+use shuffledp_wire::{Round, RoundContext, ShufflerKeys, SystemRandom};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Reports on their way at one time.
+const WORKERS: usize = 64;
+
+/// What a simulated client's generator is for; see [`SimulationRng::named`].
+const COIN: u64 = 101;
+const REPORT: u64 = 102;
+
+/// A crowd of simulated clients that take part in one task.
+pub struct Crowd {
+    link: Arc<Link>,
+    config: Arc<ClientConfig>,
+    clock: Arc<dyn Clock>,
+    examples: Arc<Examples>,
+    clients: u64,
+    seed: Option<u64>,
+    /// Everybody's, because everybody is offered every round.
+    ledger: Ledger,
+    last: Option<RoundContext>,
+    /// In how many rounds each of them spoke.
+    spoken: Vec<u32>,
+}
+
+/// A round of a crowd. Only a simulation can know how many spoke.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CrowdRound {
+    /// Which one.
+    pub round: u64,
+    /// Clients to whom it was offered.
+    pub clients: u64,
+    /// Those that made a report.
+    pub spoke: u64,
+    /// Reports that the shuffler acknowledged in time.
+    pub acknowledged: u64,
+    /// At least ε of each client so far.
+    pub epsilon: f64,
+    /// Seconds for gradients, randomizing and sealing.
+    pub sealing_seconds: f64,
+    /// Seconds until the last acknowledgement.
+    pub sending_seconds: f64,
+}
+
+/// What a crowd did when it was asked to go on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CrowdStep {
+    /// No new round is open.
+    Nothing,
+    /// A round is over for all of them.
+    Done(CrowdRound),
+    /// The task's last round is over.
+    Finished,
+    /// Told to stop.
+    Stopped,
+}
+
+/// One round, for the threads that make its reports.
+struct Work {
+    link: Arc<Link>,
+    examples: Arc<Examples>,
+    clients: u64,
+    seed: Option<u64>,
+    round: Round,
+    keys: ShufflerKeys,
+    weights: Vec<f32>,
+}
+
+impl Crowd {
+    /// `clients` clients, each with an example of the configuration's data: its own while there are enough, drawn with replacement else. Its `state` and
+    /// `example` are not used.
+    ///
+    /// With a `seed` coins and randomizers can be repeated, for tests; ids and keys of the encryption never can.
+    pub async fn join(config: &ClientConfig, clients: u64, seed: Option<u64>) -> Result<Self> {
+        config.check()?;
+        let (link, train) = (Link::open(config).await?, config.data.load(config.data_directory.as_deref())?.train);
+        link.assignment.check_examples(&train)?;
+        let examples = if clients <= train.len() as u64 { train.truncated(clients as usize) } else { train };
+        // Also refuses a population of nobody.
+        population(&examples, clients)?;
+        Ok(Self {
+            link: Arc::new(link),
+            config: Arc::new(config.clone()),
+            clock: Arc::new(SystemClock),
+            examples: Arc::new(examples),
+            clients,
+            seed,
+            ledger: config.budget.ledger(Accountant::new())?,
+            last: None,
+            spoken: vec![0; clients as usize],
+        })
+    }
+
+    /// With another clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// What each of them has spent.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// In how many rounds each of them spoke.
+    pub fn spoken(&self) -> &[u32] {
+        &self.spoken
+    }
+
+    /// Looks for a new round, and takes part in it.
+    pub async fn step(&mut self, shutdown: &Shutdown) -> Result<CrowdStep> {
+        let Some(round) = self.link.round().await? else { return Ok(CrowdStep::Nothing) };
+        let context = round.context();
+        let now = self.clock.now();
+        let last = round.round == self.link.assignment.task().rounds;
+        match state::judge(self.last.as_ref(), &context)? {
+            Offer::New if round.is_open_at(now) => {}
+            Offer::New if now < round.opens || !last => return Ok(CrowdStep::Nothing),
+            _ if last => return Ok(CrowdStep::Finished),
+            _ => return Ok(CrowdStep::Nothing),
+        }
+        let (keys, weights) = self.link.round_needs(&round).await?;
+        state::charge_within(&mut self.ledger, self.link.assignment.cost(), &self.config.budget)?;
+        self.last = Some(context);
+        let speakers = self.flip(round.round)?;
+        for &client in &speakers {
+            self.spoken[client as usize] += 1;
+        }
+        let started = Instant::now();
+        let (number, closes, spoke) = (round.round, round.closes, speakers.len() as u64);
+        let (link, examples) = (Arc::clone(&self.link), Arc::clone(&self.examples));
+        let work = Work { link, examples, clients: self.clients, seed: self.seed, round, keys, weights };
+        let made = tokio::task::spawn_blocking(move || work.reports(&speakers)).await;
+        let reports = made.map_err(|error| ClientError::Interrupted(error.to_string()))??;
+        let sealing_seconds = started.elapsed().as_secs_f64();
+        let Some(acknowledged) = self.send_all(reports, closes, shutdown).await? else { return Ok(CrowdStep::Stopped) };
+        Ok(CrowdStep::Done(CrowdRound {
+            round: number,
+            clients: self.clients,
+            spoke,
+            acknowledged,
+            epsilon: self.ledger.epsilon()?,
+            sealing_seconds,
+            sending_seconds: started.elapsed().as_secs_f64() - sealing_seconds,
+        }))
+    }
+
+    /// Who speaks: a coin for each.
+    fn flip(&self, round: u64) -> Result<Vec<u64>> {
+        let coin = self.link.assignment.coin();
+        Ok(match self.seed {
+            Some(seed) => (0..self.clients)
+                .filter(|&client| coin.flip(&mut SimulationRng::named([seed, COIN, round, client])))
+                .collect(),
+            None => {
+                let mut rng = ReleaseRng::from_operating_system()?;
+                (0..self.clients).filter(|_| coin.flip(&mut rng)).collect()
+            }
+        })
+    }
+
+    /// Sends all reports, some at a time; how many were acknowledged, or `None` if told to stop.
+    async fn send_all(&self, reports: Vec<Vec<u8>>, closes: u64, shutdown: &Shutdown) -> Result<Option<u64>> {
+        let reports = Arc::new(Mutex::new(reports));
+        let mut workers = tokio::task::JoinSet::new();
+        for _ in 0..WORKERS {
+            let (link, config, clock) = (Arc::clone(&self.link), Arc::clone(&self.config), Arc::clone(&self.clock));
+            let (reports, shutdown) = (Arc::clone(&reports), shutdown.clone());
+            workers.spawn(async move {
+                let mut rng = ReleaseRng::from_operating_system()?;
+                let wait = Waiting { clock: &*clock, times: &config.times, shutdown: &shutdown };
+                let url = &link.assignment.task().shuffler_url;
+                let mut acknowledged = 0;
+                while let Some(report) = next(&reports) {
+                    match send(&link, url, closes, report.into(), &wait, &mut rng).await? {
+                        Sent::Acknowledged => acknowledged += 1,
+                        Sent::Late => {}
+                        Sent::Stopped => return Ok(None),
+                    }
+                }
+                Ok::<_, ClientError>(Some(acknowledged))
+            });
+        }
+        let mut total = Some(0);
+        while let Some(worker) = workers.join_next().await {
+            let acknowledged: Option<u64> = worker.map_err(|error| ClientError::Interrupted(error.to_string()))??;
+            total = total.zip(acknowledged).map(|(total, more)| total + more);
+        }
+        Ok(total)
+    }
+}
+
+/// Joins a crowd to the configuration's task, and calls `done` after every round.
+pub async fn run(
+    config: &ClientConfig,
+    clients: u64,
+    seed: Option<u64>,
+    shutdown: Shutdown,
+    mut done: impl FnMut(&CrowdRound),
+) -> Result<Ended> {
+    let wait = Waiting { clock: &SystemClock, times: &config.times, shutdown: &shutdown };
+    let mut rng = ReleaseRng::from_operating_system()?;
+    let mut crowd = None;
+    loop {
+        let step = match &mut crowd {
+            Some(crowd) => Crowd::step(crowd, &shutdown).await,
+            None => Crowd::join(config, clients, seed).await.map(|joined| {
+                crowd = Some(joined);
+                CrowdStep::Nothing
+            }),
+        };
+        match step {
+            Ok(CrowdStep::Finished) => return Ok(Ended::Finished),
+            Ok(CrowdStep::Stopped) => return Ok(Ended::Stopped),
+            Ok(CrowdStep::Nothing) => {}
+            Ok(CrowdStep::Done(round)) => done(&round),
+            Err(ClientError::BudgetSpent { .. }) => return Ok(Ended::BudgetSpent),
+            Err(error) if error.is_temporary() => tracing::warn!(%error, "tried again later"),
+            Err(error) => return Err(error),
+        }
+        if !wait.nap(config.times.poll_seconds, &mut rng).await {
+            return Ok(Ended::Stopped);
+        }
+    }
+}
+
+fn next(reports: &Mutex<Vec<Vec<u8>>>) -> Option<Vec<u8>> {
+    // A panic elsewhere leaves the list as it was.
+    reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop()
+}
+
+/// Another draw of examples would be other clients, so the seed is not the coins'.
+const DRAW: u64 = 1;
+
+fn population(examples: &Examples, clients: u64) -> Result<Population<'_>> {
+    let own = clients == examples.len() as u64;
+    Ok(Population::new(examples, if own { None } else { Some(clients) }, DRAW)?)
+}
+
+/// What a thread gathers, and what it needs.
+struct Gathered {
+    reports: Vec<Vec<u8>>,
+    tools: Option<Tools>,
+}
+
+struct Tools {
+    release: ReleaseRng,
+    system: SystemRandom,
+    frame: Vec<u8>,
+}
+
+impl Tools {
+    fn new(assignment: &Assignment) -> Result<Self> {
+        Ok(Self {
+            release: ReleaseRng::from_operating_system()?,
+            system: SystemRandom::from_operating_system().map_err(ClientError::wire("sealing a report"))?,
+            frame: vec![0; assignment.mechanism.frame_len()],
+        })
+    }
+}
+
+impl Work {
+    /// The sealed reports of these clients: gradients in groups, everything else one by one.
+    fn reports(&self, speakers: &[u64]) -> Result<Vec<Vec<u8>>> {
+        let population = population(&self.examples, self.clients)?;
+        let gathered = self.link.assignment.model.fold_gradients(
+            &self.weights,
+            &population,
+            speakers,
+            || Gathered { reports: Vec::new(), tools: None },
+            |gathered, client| {
+                let report = self.report(gathered, client.client, client.gradient);
+                gathered.reports.push(report.map_err(refused)?);
+                Ok(())
+            },
+            |all, more| all.reports.extend(more.reports),
+        )?;
+        Ok(gathered.reports)
+    }
+
+    fn report(&self, gathered: &mut Gathered, client: u64, gradient: &[f32]) -> Result<Vec<u8>> {
+        let assignment = &self.link.assignment;
+        let tools = match &mut gathered.tools {
+            Some(tools) => tools,
+            none => none.insert(Tools::new(assignment)?),
+        };
+        let mut named = self.seed.map(|seed| SimulationRng::named([seed, REPORT, self.round.round, client]));
+        let rng: &mut dyn Randomness = match &mut named {
+            Some(named) => named,
+            None => &mut tools.release,
+        };
+        sealed_report(assignment, &self.round, &self.keys, gradient, rng, &mut tools.system, &mut tools.frame)
+    }
+}
+
+/// The closure speaks learning's errors.
+fn refused(error: ClientError) -> LearningError {
+    match error {
+        ClientError::Learning(error) => error,
+        other => LearningError::Data(other.to_string()),
+    }
+}

@@ -1,0 +1,39 @@
+//! The client: it trusts nobody but itself.
+//!
+//! It verifies what server and shuffler say, refuses what is below its own floors, keeps a lifetime budget of its own on disk, flips its own coin, and
+//! only then takes a gradient on its own example, randomizes it, seals it twice and sends it. Follow one round: [`Client::step`].
+//!
+//! - [`config`](ClientConfig): whom it believes, what it asks for, what it spends
+//! - [`Assignment`], [`verify`]: signatures, hashes, floors
+//! - [`state`]: the budget and the report on its way, on the disk before they count
+//! - [`Client`], [`run`]: one client, as a library and as a program
+//! - [`crowd`]: thousands of simulated clients in one process
+//! - [`Status`]: what was spent
+//!
+//! # Who sees what
+//!
+//! Every client fetches every round, the shuffler's keys and the model, whether or not it will speak: the server cannot tell from that. A client that does not
+//! speak sends nothing. So the *shuffler*, and whoever watches its line, learns who spoke in which round; it is trusted not to tell the server. There is no cover traffic.
+//! Nothing that this crate logs or prints says whether the client spoke, except [`Status`], which is read from its own disk.
+
+mod assignment;
+mod clock;
+mod config;
+pub mod crowd;
+mod error;
+mod link;
+mod participate;
+mod report;
+mod run;
+mod send;
+pub mod state;
+mod status;
+pub mod verify;
+
+pub use assignment::Assignment;
+pub use clock::{Clock, SystemClock};
+pub use config::{BudgetConfig, ClientConfig, Floors, Times};
+pub use error::{ClientError, Result};
+pub use participate::{Client, Moment, Step};
+pub use run::{Ended, run};
+pub use status::Status;

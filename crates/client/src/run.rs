@@ -1,0 +1,55 @@
+//! A client as a program: round after round, until the task is over, its budget is spent or it is told to stop.
+
+use crate::clock::SystemClock;
+use crate::config::ClientConfig;
+use crate::error::{ClientError, Result};
+use crate::participate::{Client, Step};
+use crate::send::Waiting;
+use shuffledp_randomizers::ReleaseRng;
+use shuffledp_transport::Shutdown;
+
+/// Why a client ended without a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The task's last round is over.
+    Finished,
+    /// Another round would exceed the lifetime budget.
+    BudgetSpent,
+    /// It was told to stop.
+    Stopped,
+}
+
+/// Takes part in the task of a configuration.
+///
+/// What may pass (no answer, a garbled one) is tried again later; what will not (floors, equivocation, a damaged state folder) is an error.
+pub async fn run(config: &ClientConfig, shutdown: Shutdown) -> Result<Ended> {
+    let waiting = Waiting { clock: &SystemClock, times: &config.times, shutdown: &shutdown };
+    let mut rng = ReleaseRng::from_operating_system()?;
+    let mut client = loop {
+        match Client::open(config).await {
+            Ok(client) => break client,
+            Err(error) if error.is_temporary() => tracing::warn!(%error, "the task cannot be had yet"),
+            Err(error) => return Err(error),
+        }
+        if !waiting.nap(config.times.poll_seconds, &mut rng).await {
+            return Ok(Ended::Stopped);
+        }
+    };
+    loop {
+        match client.step(&shutdown).await {
+            Ok(Step::Finished) => return Ok(Ended::Finished),
+            Ok(Step::Stopped) => return Ok(Ended::Stopped),
+            Ok(Step::Nothing) => {}
+            Ok(Step::Decided { round }) => tracing::info!(round, "done"),
+            Err(error @ ClientError::BudgetSpent { .. }) => {
+                tracing::info!(%error, "this client has given what it had to give");
+                return Ok(Ended::BudgetSpent);
+            }
+            Err(error) if error.is_temporary() => tracing::warn!(%error, "tried again later"),
+            Err(error) => return Err(error),
+        }
+        if !waiting.nap(config.times.poll_seconds, &mut rng).await {
+            return Ok(Ended::Stopped);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The same bytes, until they are acknowledged.
+
+use crate::clock::Clock;
+use crate::config::Times;
+use crate::error::Result;
+use crate::link::Link;
+use shuffledp_randomizers::Randomness;
+use shuffledp_transport::Shutdown;
+use std::time::Duration;
+
+/// How sending ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The shuffler has it on its disk.
+    Acknowledged,
+    /// The window closed before that was said. It may have arrived all the same.
+    Late,
+    /// Told to stop. The report waits on the disk.
+    Stopped,
+}
+
+/// Sends a report to the shuffler, again and again, with growing pauses. Never another one in its place: the shuffler counts equal bytes once.
+///
+/// Whatever the answer was, it is tried again until the window closes: a shuffler that does not know the round yet, that is full or that starts again
+/// says no for now only.
+pub(crate) async fn send(
+    link: &Link,
+    shuffler_url: &str,
+    closes: u64,
+    sealed: bytes::Bytes,
+    wait: &Waiting<'_>,
+    rng: &mut (dyn Randomness + Send),
+) -> Result<Sent> {
+    let mut pause = wait.times.first_retry_seconds;
+    loop {
+        if wait.clock.now() >= closes {
+            return Ok(Sent::Late);
+        }
+        let answer = tokio::select! {
+            answer = link.post_report(shuffler_url, sealed.clone()) => answer,
+            () = wait.shutdown.stopped() => return Ok(Sent::Stopped),
+        };
+        match answer {
+            Ok(()) => return Ok(Sent::Acknowledged),
+            Err(error) if error.is_temporary() => tracing::debug!(%error, "the report is sent again"),
+            Err(error) => return Err(error),
+        }
+        if !wait.nap(pause, rng).await {
+            return Ok(Sent::Stopped);
+        }
+        pause = (2.0 * pause).min(wait.times.longest_retry_seconds);
+    }
+}
+
+/// How to wait, and for how long.
+#[derive(Clone, Copy)]
+pub(crate) struct Waiting<'a> {
+    pub(crate) clock: &'a dyn Clock,
+    pub(crate) times: &'a Times,
+    pub(crate) shutdown: &'a Shutdown,
+}
+
+impl Waiting<'_> {
+    /// Sleeps between half and one and a half of `seconds`, so that thousands of clients do not come back at one time. False if told to stop.
+    pub(crate) async fn nap(&self, seconds: f64, rng: &mut (dyn Randomness + Send)) -> bool {
+        let share = 0.5 + rng.half_bits() as f64 / f64::from(u32::MAX);
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs_f64(seconds * share)) => true,
+            () = self.shutdown.stopped() => false,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What a client has spent, for its owner.
+
+use crate::config::ClientConfig;
+use crate::error::Result;
+use crate::state;
+use serde::{Serialize, Serializer};
+
+/// A look into a state folder. Taken without its lock, so that it can be had while the client runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Status {
+    /// At least ε of all rounds ever offered, at `delta`: what shuffling leaves of them.
+    #[serde(serialize_with = "number_or_inf")]
+    pub epsilon: f64,
+    /// The most that ε may become.
+    pub budget: f64,
+    /// δ.
+    pub delta: f64,
+    /// Rounds offered, all of them charged.
+    pub rounds_offered: u64,
+    /// Rounds in which it made a report.
+    pub rounds_spoken: u64,
+    /// At least ε if the shuffler works together with the server, had it spoken in every round: the local ε of all rounds added up.
+    #[serde(serialize_with = "number_or_inf")]
+    pub collusion_epsilon: f64,
+    /// Whether a report waits for its acknowledgement.
+    pub report_pending: bool,
+}
+
+impl Status {
+    /// Reads the state folder of a configuration. One that does not exist yet has spent nothing.
+    pub fn read(config: &ClientConfig) -> Result<Self> {
+        let (ledger, rounds_offered, rounds_spoken, pending) = state::look(&config.state, config.budget)?;
+        Ok(Self {
+            epsilon: ledger.epsilon()?,
+            budget: config.budget.epsilon,
+            delta: config.budget.delta,
+            rounds_offered,
+            rounds_spoken,
+            collusion_epsilon: ledger.accountant().local_epsilon(),
+            report_pending: pending.is_some(),
+        })
+    }
+}
+
+/// JSON has no infinity.
+fn number_or_inf<S: Serializer>(number: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    if number.is_finite() { serializer.serialize_f64(*number) } else { serializer.serialize_str("inf") }
+}

@@ -1,0 +1,140 @@
+//! A simulated population, end to end: what a shuffler and a server of the test make of its reports.
+
+mod common;
+
+use common::World;
+use shuffledp_client::ClientError;
+use shuffledp_client::crowd::{Crowd, CrowdRound, CrowdStep, run};
+use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::erased::vector_randomizer;
+use shuffledp_transport::Shutdown;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const CLIENTS: u64 = 2000;
+const RATE: f64 = 0.3;
+
+async fn world() -> World {
+    World::new(|task| task.check_in_rate = RATE).await
+}
+
+async fn round_of(crowd: &mut Crowd) -> CrowdRound {
+    match crowd.step(&Shutdown::new().1).await.unwrap() {
+        CrowdStep::Done(round) => round,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Ids and payloads of what was sent, in order of payload.
+fn opened(world: &World, round: u64) -> Vec<(Vec<u8>, shuffledp_wire::ReportId)> {
+    let reports: BTreeSet<Vec<u8>> = world.take_reports().into_iter().collect();
+    let mut opened: Vec<_> = reports
+        .iter()
+        .map(|report| {
+            let (context, id, payload) = world.open_report(report);
+            assert_eq!(context.round, round);
+            (payload, id)
+        })
+        .collect();
+    opened.sort();
+    opened
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everybody_who_speaks_is_heard_once() {
+    let world = world().await;
+    let config = world.config(Path::new("unused"));
+    let mut crowd = Crowd::join(&config, CLIENTS, Some(7)).await.unwrap();
+    let shape = Shape { dimension: common::architecture().parameters() as u32, clip: world.task.clip };
+    let mechanism = vector_randomizer(common::randomizer(), shape).unwrap();
+    let mut ids = BTreeSet::new();
+    let (mut spoke, rounds) = (0, 4);
+    for number in 1..=rounds {
+        world.open_round(number, number);
+        // Some acknowledgements are lost; the same bytes come again, and count once.
+        world.served().lose = 50;
+        let done = round_of(&mut crowd).await;
+        assert_eq!((done.round, done.clients, done.acknowledged), (number, CLIENTS, done.spoke));
+        assert_eq!(world.served().reports.len() as u64, done.spoke + 50);
+        let reports = opened(&world, number);
+        assert_eq!(reports.len() as u64, done.spoke);
+        let mut aggregator = mechanism.aggregator();
+        for (payload, id) in &reports {
+            aggregator.add_frame(payload).unwrap();
+            assert!(ids.insert(*id), "an id twice");
+        }
+        assert_eq!(aggregator.count(), done.spoke);
+        spoke += done.spoke;
+        assert!((0.0..=config.budget.epsilon).contains(&done.epsilon));
+        assert_eq!(crowd.step(&Shutdown::new().1).await.unwrap(), CrowdStep::Nothing);
+    }
+    // Each client's own coin: the total has its mean and deviation, and everybody's count is possible.
+    let expected = CLIENTS as f64 * rounds as f64 * RATE;
+    let deviation = (expected * (1.0 - RATE)).sqrt();
+    assert!((spoke as f64 - expected).abs() < 4.0 * deviation, "{spoke} for {expected} ± {deviation}");
+    assert_eq!(crowd.spoken().iter().map(|&count| u64::from(count)).sum::<u64>(), spoke);
+    for count in 0..=rounds as u32 {
+        let share = crowd.spoken().iter().filter(|&&spoken| spoken == count).count() as f64 / CLIENTS as f64;
+        let chance =
+            choose(rounds as u32, count) * RATE.powi(count as i32) * (1.0 - RATE).powi((rounds as u32 - count) as i32);
+        assert!(
+            (share - chance).abs() < 5.0 * (chance * (1.0 - chance) / CLIENTS as f64).sqrt(),
+            "{count}: {share} {chance}"
+        );
+    }
+}
+
+fn choose(n: u32, k: u32) -> f64 {
+    (0..k).map(|index| f64::from(n - index) / f64::from(index + 1)).product()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_seed_repeats_payloads_and_never_ciphertexts() {
+    let world = world().await;
+    let config = world.config(Path::new("unused"));
+    world.open_round(1, 1);
+    let mut sent = Vec::new();
+    for seed in [Some(1), Some(1), Some(2), None, None] {
+        let mut crowd = Crowd::join(&config, 300, seed).await.unwrap();
+        round_of(&mut crowd).await;
+        let (payloads, ids): (Vec<_>, BTreeSet<_>) = opened(&world, 1).into_iter().unzip();
+        sent.push((payloads, ids));
+    }
+    assert_eq!(sent[0].0, sent[1].0);
+    for (one, other) in [(0, 2), (0, 3), (3, 4)] {
+        assert_ne!(sent[one].0, sent[other].0);
+    }
+    assert!(sent[0].1.is_disjoint(&sent[1].1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_refuses_what_a_client_refuses() {
+    let world = world().await;
+    let mut config = world.config(Path::new("unused"));
+    config.budget.epsilon = 1e-3;
+    let mut crowd = Crowd::join(&config, 10, Some(1)).await.unwrap();
+    world.open_round(2, 2);
+    let refused = crowd.step(&Shutdown::new().1).await;
+    assert!(matches!(refused, Err(ClientError::BudgetSpent { .. })), "{refused:?}");
+    config.budget.epsilon = 1.0;
+    let mut crowd = Crowd::join(&config, 10, Some(1)).await.unwrap();
+    round_of(&mut crowd).await;
+    world.open_round(2, 3);
+    assert!(matches!(crowd.step(&Shutdown::new().1).await, Err(ClientError::Equivocation(_))));
+    world.open_round(1, 1);
+    assert!(matches!(crowd.step(&Shutdown::new().1).await, Err(ClientError::WentBack { .. })));
+    config.floors.clients += 1;
+    assert!(matches!(Crowd::join(&config, 10, Some(1)).await.err(), Some(ClientError::BelowFloor { .. })));
+    assert!(Crowd::join(&world.config(Path::new("unused")), 0, None).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_runs_until_the_task_is_over() {
+    let world = World::new(|task| task.rounds = 1).await;
+    world.open_round(1, 1);
+    let mut rounds = Vec::new();
+    let ended =
+        run(&world.config(Path::new("unused")), 20, Some(1), Shutdown::new().1, |round| rounds.push(*round)).await;
+    assert_eq!(ended.unwrap(), shuffledp_client::Ended::Finished);
+    assert_eq!((rounds.len(), rounds[0].spoke), (1, 20));
+}

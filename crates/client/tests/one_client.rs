@@ -1,0 +1,281 @@
+//! One client, against a server and a shuffler of the test.
+
+#![allow(clippy::float_cmp, reason = "the same number, computed twice")]
+
+mod common;
+
+use common::{ManualClock, World, model, round};
+use shuffledp_client::{Client, ClientConfig, ClientError, Ended, Moment, Result, Status, Step, run};
+use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::erased::vector_randomizer;
+use shuffledp_transport::Shutdown;
+use shuffledp_wire::report_len;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    TempDir::new().unwrap()
+}
+
+/// Opens a client and lets it take one step.
+async fn one_step(config: &ClientConfig) -> Result<Step> {
+    Client::open(config).await?.step(&Shutdown::new().1).await
+}
+
+fn spent(config: &ClientConfig) -> (u64, u64, bool) {
+    let status = Status::read(config).unwrap();
+    (status.rounds_offered, status.rounds_spoken, status.report_pending)
+}
+
+fn distinct(reports: &[Vec<u8>]) -> usize {
+    reports.iter().collect::<BTreeSet<_>>().len()
+}
+
+#[tokio::test]
+async fn a_report_is_what_the_server_expects_and_comes_once() {
+    let (world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    let mut client = Client::open(&config).await.unwrap();
+    let shutdown = Shutdown::new().1;
+    assert_eq!(client.step(&shutdown).await.unwrap(), Step::Nothing);
+    for number in 1..=3 {
+        let context = world.open_round(number, number);
+        assert_eq!(client.step(&shutdown).await.unwrap(), Step::Decided { round: number });
+        assert_eq!(client.step(&shutdown).await.unwrap(), Step::Nothing);
+        let reports = world.take_reports();
+        assert_eq!(reports.len(), 1);
+        assert_eq!(reports[0].len(), report_len(world.task.payload_len));
+        let (named, _, payload) = world.open_report(&reports[0]);
+        assert_eq!(named, context);
+        let shape = Shape { dimension: common::architecture().parameters() as u32, clip: world.task.clip };
+        let mut aggregator = vector_randomizer(common::randomizer(), shape).unwrap().aggregator();
+        aggregator.add_frame(&payload).unwrap();
+        assert_eq!(spent(&config), (number, number, false));
+    }
+    let status = Status::read(&config).unwrap();
+    assert_eq!(status.epsilon, client.state().ledger().epsilon().unwrap());
+    assert!(status.epsilon > 0.0 && status.epsilon < status.collusion_epsilon);
+    assert!((3.0..3.0001).contains(&status.collusion_epsilon), "{}", status.collusion_epsilon);
+}
+
+#[tokio::test]
+async fn lost_acknowledgements_are_answered_with_the_same_bytes() {
+    let (world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    world.open_round(1, 1);
+    world.served().lose = 5;
+    assert_eq!(one_step(&config).await.unwrap(), Step::Decided { round: 1 });
+    let reports = world.take_reports();
+    assert_eq!((reports.len(), distinct(&reports)), (6, 1));
+}
+
+/// Killed between any two steps and started again: charged once, never two different reports, never a second flip.
+#[tokio::test]
+async fn killed_at_any_moment() {
+    for (moment, offered_then, reports_then, spoken) in [
+        (Moment::Verified, 0, 0, 1),
+        (Moment::Charged, 1, 0, 0),
+        (Moment::Sealed, 1, 0, 0),
+        (Moment::Kept, 1, 0, 1),
+        (Moment::Acknowledged, 1, 1, 1),
+    ] {
+        let (world, folder) = (World::new(|_| {}).await, folder());
+        let config = world.config(&folder.path().join("state"));
+        world.open_round(1, 1);
+        let client = Client::open(&config).await.unwrap().with_interrupt(move |reached| {
+            if reached == moment { Err(ClientError::Interrupted("killed".to_owned())) } else { Ok(()) }
+        });
+        let killed = { client }.step(&Shutdown::new().1).await;
+        assert!(matches!(killed, Err(ClientError::Interrupted(_))), "{moment:?}: {killed:?}");
+        assert_eq!(spent(&config).0, offered_then, "{moment:?}");
+        assert_eq!(world.served().reports.len(), reports_then, "{moment:?}");
+        for _ in 0..2 {
+            one_step(&config).await.unwrap();
+        }
+        assert_eq!(spent(&config), (1, spoken, false), "{moment:?}");
+        let reports = world.take_reports();
+        assert_eq!(distinct(&reports) as u64, spoken, "{moment:?}");
+        assert_eq!(
+            reports.len(),
+            reports_then + usize::from(moment != Moment::Charged && moment != Moment::Sealed),
+            "{moment:?}"
+        );
+        // The next round is none the worse for it.
+        world.open_round(2, 2);
+        assert_eq!(one_step(&config).await.unwrap(), Step::Decided { round: 2 });
+        assert_eq!((spent(&config).0, world.take_reports().len()), (2, 1), "{moment:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_report_whose_window_closed_is_not_sent_any_more() {
+    let (world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    let (hash, bytes) = model(1);
+    let offered = shuffledp_wire::Round { opens: 100, closes: 200, ..round(&world.parties, &world.task, 1, hash) };
+    world.open(&offered, hash, bytes);
+    let clock = ManualClock::default();
+    let open = async || Client::open(&config).await.unwrap().with_clock(clock.clone());
+    let shutdown = Shutdown::new().1;
+
+    // Not open yet, and nothing is charged.
+    assert_eq!(open().await.step(&shutdown).await.unwrap(), Step::Nothing);
+    assert_eq!(spent(&config), (0, 0, false));
+    clock.0.store(199, Ordering::SeqCst);
+    let killed = open().await.with_interrupt(|moment| match moment {
+        Moment::Kept => Err(ClientError::Interrupted("killed".to_owned())),
+        _ => Ok(()),
+    });
+    assert!({ killed }.step(&shutdown).await.is_err());
+    assert_eq!(spent(&config), (1, 1, true));
+    clock.0.store(200, Ordering::SeqCst);
+    assert_eq!(open().await.step(&shutdown).await.unwrap(), Step::Nothing);
+    assert_eq!(spent(&config), (1, 1, false));
+    assert!(world.take_reports().is_empty());
+
+    // A round that is over before it was seen is not charged.
+    let over = shuffledp_wire::Round { round: 2, ..offered };
+    world.open(&over, hash, model(1).1);
+    assert_eq!(open().await.step(&shutdown).await.unwrap(), Step::Nothing);
+    assert_eq!(spent(&config), (1, 1, false));
+}
+
+#[tokio::test]
+async fn stopped_while_sending_the_report_waits_on_the_disk() {
+    let (world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    world.open_round(1, 1);
+    world.served().lose = usize::MAX;
+    let (trigger, shutdown) = Shutdown::new();
+    let mut client = Client::open(&config).await.unwrap();
+    let step = tokio::spawn(async move { client.step(&shutdown).await });
+    while world.served().reports.len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    trigger.stop();
+    assert_eq!(step.await.unwrap().unwrap(), Step::Stopped);
+    assert_eq!(spent(&config), (1, 1, true));
+    world.served().lose = 0;
+    one_step(&config).await.unwrap();
+    assert_eq!(spent(&config), (1, 1, false));
+    assert_eq!(distinct(&world.take_reports()), 1);
+}
+
+/// Whether a client speaks does not show in what it fetches.
+#[tokio::test]
+async fn who_stays_silent_fetches_the_same() {
+    let (world, folder) = (World::new(|task| task.check_in_rate = 0.5).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    let mut client = Client::open(&config).await.unwrap();
+    world.take_exchanges();
+    let (mut fetched, mut spoken) = (BTreeSet::new(), BTreeSet::new());
+    // The budget ends it with an error, should the coin fall on one side for dozens of rounds.
+    for number in 1.. {
+        let context = world.open_round(number, number);
+        assert_eq!(client.step(&Shutdown::new().1).await.unwrap(), Step::Decided { round: number });
+        let exchanges = world.take_exchanges().into_iter();
+        let (posts, gets): (Vec<_>, Vec<_>) = exchanges.partition(|exchange| exchange.starts_with("POST"));
+        let gets: Vec<_> = gets.iter().map(|get| get.replace(&context.model.to_string(), "model")).collect();
+        assert_eq!(gets.len(), 3, "{gets:?}");
+        fetched.insert(gets);
+        spoken.insert(posts.len());
+        if spoken.len() == 2 {
+            break;
+        }
+    }
+    assert_eq!((fetched.len(), spoken), (1, BTreeSet::from([0, 1])));
+}
+
+#[tokio::test]
+async fn a_server_that_contradicts_itself_is_refused() {
+    let (world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    world.open_round(5, 5);
+    one_step(&config).await.unwrap();
+    world.take_reports();
+    // The same round with another model is a proof; an earlier round may be an old answer. Neither is taken part in, after a restart either.
+    world.open_round(5, 6);
+    let error = one_step(&config).await.unwrap_err();
+    assert!(matches!(error, ClientError::Equivocation(_)) && !error.is_temporary(), "{error}");
+    for (number, seed) in [(4, 5), (1, 1)] {
+        world.open_round(number, seed);
+        let error = one_step(&config).await.unwrap_err();
+        assert!(matches!(error, ClientError::WentBack { last: 5, .. }) && error.is_temporary(), "{error}");
+    }
+    assert_eq!(spent(&config), (1, 1, false));
+    assert!(world.take_reports().is_empty());
+    // What it said first still holds.
+    world.open_round(5, 5);
+    assert_eq!(one_step(&config).await.unwrap(), Step::Nothing);
+    world.open_round(9, 9);
+    assert_eq!(one_step(&config).await.unwrap(), Step::Decided { round: 9 });
+}
+
+#[tokio::test]
+async fn nothing_is_charged_for_what_is_refused() {
+    let (world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    world.open_round(1, 1);
+    world.served().keys = world.parties.shuffler_keys(19);
+    let error = one_step(&config).await.unwrap_err();
+    assert!(matches!(error, ClientError::BelowFloor { floor: "floors.min_batch", .. }), "{error}");
+    world.served().keys = world.parties.shuffler_keys(20);
+
+    let (hash, other) = (model(1).0.to_string(), model(2).1);
+    world.served().models.insert(hash, other);
+    let error = one_step(&config).await.unwrap_err();
+    assert!(matches!(error, ClientError::OtherModel { .. }) && error.is_temporary(), "{error}");
+    assert_eq!(spent(&config), (0, 0, false));
+    assert!(world.take_reports().is_empty());
+    // Once it is mended, the round is still there.
+    world.open_round(1, 1);
+    assert_eq!(one_step(&config).await.unwrap(), Step::Decided { round: 1 });
+}
+
+#[tokio::test]
+async fn reports_are_sealed_to_the_newest_keys() {
+    let (mut world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    world.open_round(1, 1);
+    one_step(&config).await.unwrap();
+    let old = world.take_reports().remove(0);
+    let server = world.parties.server_keys.rotate(2).unwrap();
+    let shuffler = world.parties.shuffler_keys.rotate(2).unwrap();
+    let keys = world.parties.shuffler_keys(20);
+    world.served().keys = keys;
+    world.open_round(2, 2);
+    one_step(&config).await.unwrap();
+    let new = world.take_reports().remove(0);
+    // The third byte of a layer names its key.
+    assert_eq!((old[2], new[2]), (7, shuffler.0));
+    let (_, inner) = shuffledp_wire::open_outer(&new, &world.parties.shuffler_keys).unwrap();
+    assert_eq!(inner.as_bytes()[2], server.0);
+    // Reports that were on their way can still be opened.
+    assert_eq!(world.open_report(&old).0.round, 1);
+    assert_eq!(world.open_report(&new).0.round, 2);
+}
+
+#[tokio::test]
+async fn the_program_ends_with_the_task_or_when_told() {
+    let (world, folder) = (World::new(|task| task.rounds = 2).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    let (trigger, shutdown) = Shutdown::new();
+    let running = tokio::spawn({
+        let config = config.clone();
+        async move { run(&config, shutdown).await }
+    });
+    world.open_round(1, 1);
+    while spent(&config).1 < 1 {
+        tokio::task::yield_now().await;
+    }
+    world.open_round(2, 2);
+    assert_eq!(running.await.unwrap().unwrap(), Ended::Finished);
+    assert_eq!(spent(&config), (2, 2, false));
+    trigger.stop();
+
+    let (trigger, shutdown) = Shutdown::new();
+    trigger.stop();
+    let elsewhere = ClientConfig { server: "http://127.0.0.1:9".to_owned(), ..config };
+    assert_eq!(run(&elsewhere, shutdown).await.unwrap(), Ended::Stopped);
+}
