@@ -99,8 +99,9 @@ fn cost(task: &Task, randomizer: RandomizerSpec, budget: &BudgetConfig) -> Resul
 fn check_floors(task: &Task, architecture: &Architecture, randomizer: &RandomizerSpec, floors: &Floors) -> Result<()> {
     at_least("the task's number of honest clients", task.clients, "floors.clients", floors.clients)?;
     let local_epsilon = randomizer.pure_epsilon().unwrap_or(f64::INFINITY);
-    // Written so that NaN is refused.
-    if !(local_epsilon <= floors.local_epsilon) {
+    // NaN is not within.
+    let is_within = local_epsilon <= floors.local_epsilon;
+    if !is_within {
         return Err(ClientError::BelowFloor {
             what: "the task's local ε",
             value: local_epsilon.to_string(),
