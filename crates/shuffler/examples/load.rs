@@ -104,7 +104,8 @@ async fn load(client: &HttpClient, url: &str, reports: Vec<Vec<u8>>, connections
         let (client, url, reports) = (client.clone(), url.to_owned(), Arc::clone(&reports));
         posts.spawn(async move {
             let mut times = Vec::new();
-            while let Some(report) = reports.lock().map_err(|_| "poisoned")?.pop() {
+            let next = || reports.lock().map_err(|_| "poisoned").map(|mut reports| reports.pop());
+            while let Some(report) = next()? {
                 let asked = Instant::now();
                 let status = client.post(&url)?.body(report).send().await?.status();
                 if status != StatusCode::ACCEPTED.as_u16() {

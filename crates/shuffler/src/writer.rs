@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 const GROUP: usize = 1024;
 /// Reports that may wait for a store's thread; their bytes are bounded before they get here.
 const QUEUE: usize = 16 * 1024;
-/// The log is folded after so many reports even if there is never a pause.
+/// The log is folded after so many reports, and at every tick besides: folding takes the disk several times as long as a commit.
 const FOLD_AFTER: usize = 4096;
 /// A batch is handed to the network in pieces of about so many bytes.
 const CHUNK: usize = 128 * 1024;
@@ -37,6 +37,7 @@ pub(crate) type Chunk = std::io::Result<Bytes>;
 
 enum Command {
     Add(Entry, oneshot::Sender<Answer>),
+    Fold,
     Seal(u64, Box<dyn Permute>, oneshot::Sender<Result<Outcome>>),
     Send(Box<(BatchHeader, SigningKey)>, mpsc::Sender<Chunk>),
     Finish(oneshot::Sender<Result<()>>),
@@ -69,6 +70,12 @@ impl Writer {
             Err(TrySendError::Closed(_)) => Some(answer),
             Err(TrySendError::Full(_)) => None,
         }
+    }
+
+    /// [`RoundStore::fold`], if there is something to fold.
+    pub(crate) fn fold(&self) {
+        // A queue that is full has reports, after which it is folded anyway.
+        let _ = self.commands.try_send(Command::Fold);
     }
 
     /// [`RoundStore::seal`], after everything that was queued before.
@@ -113,6 +120,7 @@ impl Thread {
         while let Some(command) = next.take().or_else(|| self.waiting.blocking_recv()) {
             match command {
                 Command::Add(entry, reply) => next = self.add_group(entry, reply),
+                Command::Fold => self.fold(),
                 Command::Seal(min_batch, mut permute, reply) => {
                     let _ = reply.send(self.store.seal(min_batch, &mut *permute));
                 }
@@ -153,13 +161,18 @@ impl Thread {
         for reply in replies {
             let _ = reply.send(answer);
         }
-        if self.since_fold >= FOLD_AFTER || (next.is_none() && self.waiting.is_empty()) {
-            self.since_fold = 0;
-            if let Err(error) = self.store.fold() {
-                tracing::warn!(%error, "the log of commits could not be folded; it is tried again");
-            }
+        if self.since_fold >= FOLD_AFTER {
+            self.fold();
         }
         next
+    }
+
+    fn fold(&mut self) {
+        if std::mem::take(&mut self.since_fold) > 0
+            && let Err(error) = self.store.fold()
+        {
+            tracing::warn!(%error, "the log of commits could not be folded; it is tried again with the next reports");
+        }
     }
 
     fn send(&self, header: &BatchHeader, key: &SigningKey, out: &mpsc::Sender<Chunk>) {

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 const REPORTS: u8 = 4;
 const ORDERS: usize = 24;
-const BATCHES: usize = 6000;
+const BATCHES: usize = 4000;
 /// χ² with 23 degrees of freedom is above 72.5 with probability 5e-7 (scipy.stats.chi2.isf(5e-7, 23) = 72.49).
 const CRITICAL: f64 = 72.5;
 

@@ -41,12 +41,13 @@ pub(crate) struct Shared {
     pub(crate) shutdown: Shutdown,
 }
 
-/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; follows the key file and
+/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; has logs of commits folded; follows the key file and
 /// deletes keys that no round needs.
 pub(crate) fn tend(shared: &Arc<Shared>) {
     for live in shared.table.close_over(shared.clock.now()) {
         shared.table.spawn(finish::finish(Arc::clone(shared), live));
     }
+    shared.table.fold();
     let earliest = shared.table.earliest_open();
     let overlap = shared.config.key_overlap_seconds.saturating_mul(1000);
     let kept = shared.keys.follow();

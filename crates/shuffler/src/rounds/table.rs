@@ -118,6 +118,11 @@ impl Table {
         self.read().values().filter(over).map(Arc::clone).collect()
     }
 
+    /// Has all stores fold their log of commits.
+    pub(crate) fn fold(&self) {
+        self.read().values().for_each(|live| live.writer.fold());
+    }
+
     /// When the oldest round opened that still takes reports.
     pub(crate) fn earliest_open(&self) -> Option<u64> {
         self.read().values().filter(|live| !live.is_closed()).map(|live| live.round.opens).min()

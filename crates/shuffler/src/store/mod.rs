@@ -8,8 +8,8 @@
 //!   longer reports are cut into pieces with random keys of their own.
 //! - Reports of one transaction are put into random order before they are written.
 //! - The write-ahead log is a list of commits by nature. It was preferred to a rollback journal because it needs one wait for the disk per commit instead of
-//!   three, and because a journal's old pages tell the same story from the other end. It is folded into the file and cut to length zero whenever
-//!   no report is waiting, and every few thousand reports when they always are ([`RoundStore::fold`]).
+//!   three, and because a journal's old pages tell the same story from the other end. It is folded into the file and cut to length zero every
+//!   `poll_seconds`, and every few thousand reports ([`RoundStore::fold`]).
 //! - `secure_delete` overwrites what SQLite frees. The whole file goes when the round is over.
 //!
 //! What remains, honestly: within a page the newest rows lie in the order in which they came until the page next splits, commits of the last moments
