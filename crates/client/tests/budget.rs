@@ -1,5 +1,5 @@
 //! The lifetime budget: on the disk, in one pair of hands, and never exceeded.
-
+#![allow(clippy::unwrap_used)]
 #![allow(clippy::float_cmp, reason = "the same number, computed twice")]
 
 mod common;

@@ -1,4 +1,5 @@
 //! The configuration file.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

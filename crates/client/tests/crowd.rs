@@ -1,4 +1,5 @@
 //! A simulated population, end to end: what a shuffler and a server of the test make of its reports.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! One client, against a server and a shuffler of the test.
-
+#![allow(clippy::unwrap_used)]
 #![allow(clippy::float_cmp, reason = "the same number, computed twice")]
 
 mod common;

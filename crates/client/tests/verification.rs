@@ -1,4 +1,5 @@
 //! What a client refuses to believe or to accept, one by one.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
