@@ -136,7 +136,8 @@ impl Client {
         match send(&self.link, url, closes, sealed.into(), &waiting, &mut self.rng).await? {
             Sent::Stopped => return Ok(false),
             Sent::Acknowledged => (self.interrupt)(Moment::Acknowledged)?,
-            Sent::Late => tracing::info!(round = pending.context.round, "the window closed before an acknowledgement"),
+            // Whether a client spoke is nobody's business, its own log's least of all.
+            Sent::Late => tracing::debug!(round = pending.context.round, "the window closed before an acknowledgement"),
         }
         self.state.settle_report()?;
         Ok(true)

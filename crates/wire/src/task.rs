@@ -28,7 +28,7 @@ pub struct Task {
     pub clients: u64,
     /// With which probability a client speaks in a round.
     pub check_in_rate: f64,
-    /// With which probability a report is lost, at most; the accounting assumes so much.
+    /// With which probability a report is lost, at the least and the same for all: the accounting lowers the rate by it. 0 is always safe.
     pub drop_out: f64,
     /// How many rounds at most.
     pub rounds: u64,
