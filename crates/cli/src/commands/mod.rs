@@ -3,6 +3,7 @@
 mod answer;
 mod audit;
 mod calibrate;
+mod client;
 mod completions;
 mod data;
 mod delta;
@@ -42,6 +43,7 @@ enum Command {
     Data(data::DataArgs),
     Shuffler(shuffler::ShufflerArgs),
     Server(server::ServerArgs),
+    Client(client::ClientArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -58,6 +60,7 @@ impl Program {
             Command::Data(args) => data::run(&args),
             Command::Shuffler(args) => shuffler::run(&args),
             Command::Server(args) => server::run(&args),
+            Command::Client(args) => client::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),
         }
