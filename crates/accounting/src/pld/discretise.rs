@@ -84,7 +84,8 @@ fn fill(pair: &LinearPair, rows: &Rows, spacing: f64, greatest: f64) -> (Interva
     // Two halves side by side, each with every row in order: so the sums do not depend on where they are parted. Cells beyond `narrow` stay together,
     // for there an outcome may move to a neighbour.
     let half = cells.interval_of(rows.rows.get(rows.rows.len() / 2).map_or(0.0, |row| middle(row, u, rows)));
-    let half = half.min(narrow);
+    // Each outcome is on one side: the last interval, which has all that is left, belongs to the upper one.
+    let half = half.min(narrow).min(count);
     let ((mut sums, longest), (upper, _)) =
         rayon::join(|| cells.sums(rows, u, 0..half), || cells.sums(rows, u, half..count + 1));
     sums.extend(upper);
