@@ -1,6 +1,6 @@
 //! A block of records as the one that reports.
 
-use super::{Collector, VectorSum};
+use super::vector_sum::{Summing, VectorSum, scale_into};
 use crate::Result;
 use crate::round::client_report;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
@@ -22,39 +22,21 @@ impl BlockMean {
     }
 }
 
-impl Collector for BlockMean {
+impl Summing for BlockMean {
+    fn dimension(&self) -> u32 {
+        self.shape.dimension
+    }
+
     /// The clipped gradient of a record, which does not leave the block.
-    type Report = Vec<f64>;
-    type Batch = VectorSum;
-
-    fn blank(&self) -> Vec<f64> {
-        vec![0.0; self.shape.dimension as usize]
-    }
-
-    fn empty(&self) -> VectorSum {
-        VectorSum::new(self.shape.dimension)
-    }
-
-    fn report(&self, gradient: &[f32], _: &mut dyn Randomness, report: &mut Vec<f64>) -> Result<()> {
-        clip::require_vector(gradient, report.len())?;
-        let factor = clip::l1_factor(gradient, self.shape.clip);
-        report.iter_mut().zip(gradient).for_each(|(report, gradient)| *report = factor * f64::from(*gradient));
-        Ok(())
-    }
-
-    fn add(&self, report: &Vec<f64>, batch: &mut VectorSum) -> Result<()> {
-        batch.add(report);
-        Ok(())
-    }
-
-    fn merge(&self, batch: &mut VectorSum, more: VectorSum) -> Result<()> {
-        batch.merge(more);
+    fn contribution(&self, gradient: &[f32], contribution: &mut [f64]) -> Result<()> {
+        clip::require_vector(gradient, contribution.len())?;
+        scale_into(gradient, clip::l1_factor(gradient, self.shape.clip), contribution);
         Ok(())
     }
 
     /// The block's report, decoded.
-    fn mean(&self, batch: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
-        let Some(mean) = batch.mean() else { return Ok(None) };
+    fn mean_of(&self, sum: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
+        let Some(mean) = sum.mean() else { return Ok(None) };
         let mean: Vec<f32> = mean.into_iter().map(|coordinate| coordinate as f32).collect();
         let mut frame = vec![0; self.mechanism.frame_len()];
         client_report(&*self.mechanism, &mean, rng, &mut frame)?;

@@ -1,6 +1,6 @@
 //! Gradients as they are.
 
-use super::{Collector, VectorSum};
+use super::vector_sum::{Summing, VectorSum, scale_into};
 use crate::Result;
 use shuffledp_randomizers::Randomness;
 
@@ -11,34 +11,17 @@ pub struct Plain {
     pub dimension: u32,
 }
 
-impl Collector for Plain {
-    type Report = Vec<f64>;
-    type Batch = VectorSum;
-
-    fn blank(&self) -> Vec<f64> {
-        vec![0.0; self.dimension as usize]
+impl Summing for Plain {
+    fn dimension(&self) -> u32 {
+        self.dimension
     }
 
-    fn empty(&self) -> VectorSum {
-        VectorSum::new(self.dimension)
-    }
-
-    fn report(&self, gradient: &[f32], _: &mut dyn Randomness, report: &mut Vec<f64>) -> Result<()> {
-        report.iter_mut().zip(gradient).for_each(|(report, gradient)| *report = f64::from(*gradient));
+    fn contribution(&self, gradient: &[f32], contribution: &mut [f64]) -> Result<()> {
+        scale_into(gradient, 1.0, contribution);
         Ok(())
     }
 
-    fn add(&self, report: &Vec<f64>, batch: &mut VectorSum) -> Result<()> {
-        batch.add(report);
-        Ok(())
-    }
-
-    fn merge(&self, batch: &mut VectorSum, more: VectorSum) -> Result<()> {
-        batch.merge(more);
-        Ok(())
-    }
-
-    fn mean(&self, batch: VectorSum, _: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
-        Ok(batch.mean())
+    fn mean_of(&self, sum: VectorSum, _: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
+        Ok(sum.mean())
     }
 }

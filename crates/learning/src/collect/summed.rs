@@ -10,7 +10,7 @@
 //! floating point: frames carry f32.) It is a statement about what is *made of* the reports, which is all there is in a simulation; what is accounted for is the multiset of
 //! reports that a deployment's server would see.
 
-use super::{Collector, VectorSum};
+use super::vector_sum::{Summing, VectorSum, scale_into};
 use crate::Result;
 use shuffledp_randomizers::dispatch::Shape;
 use shuffledp_randomizers::{Gaussian, Randomizer, Randomness, clip};
@@ -31,43 +31,25 @@ impl SummedGaussian {
     }
 }
 
-impl Collector for SummedGaussian {
-    type Report = Vec<f64>;
-    type Batch = VectorSum;
-
-    fn blank(&self) -> Vec<f64> {
-        vec![0.0; self.shape.dimension as usize]
+impl Summing for SummedGaussian {
+    fn dimension(&self) -> u32 {
+        self.shape.dimension
     }
 
-    fn empty(&self) -> VectorSum {
-        VectorSum::new(self.shape.dimension)
-    }
-
-    /// The report without its noise. No generator is used: what a client would draw is part of Z.
-    fn report(&self, gradient: &[f32], _: &mut dyn Randomness, report: &mut Vec<f64>) -> Result<()> {
-        clip::require_vector(gradient, report.len())?;
-        let factor = clip::l2_factor(gradient, self.shape.clip);
-        report.iter_mut().zip(gradient).for_each(|(report, gradient)| *report = factor * f64::from(*gradient));
+    /// The report without its noise: what a client would draw is part of Z.
+    fn contribution(&self, gradient: &[f32], contribution: &mut [f64]) -> Result<()> {
+        clip::require_vector(gradient, contribution.len())?;
+        scale_into(gradient, clip::l2_factor(gradient, self.shape.clip), contribution);
         Ok(())
     }
 
-    fn add(&self, report: &Vec<f64>, batch: &mut VectorSum) -> Result<()> {
-        batch.add(report);
-        Ok(())
-    }
-
-    fn merge(&self, batch: &mut VectorSum, more: VectorSum) -> Result<()> {
-        batch.merge(more);
-        Ok(())
-    }
-
-    fn mean(&self, batch: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
-        if batch.count() == 0 {
+    fn mean_of(&self, sum: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
+        if sum.count() == 0 {
             return Ok(None);
         }
         let Shape { dimension, clip } = self.shape;
-        let together = Gaussian::new(self.sigma * (batch.count() as f64).sqrt(), dimension, clip)?;
+        let together = Gaussian::new(self.sigma * (sum.count() as f64).sqrt(), dimension, clip)?;
         let noise = together.randomize(&vec![0.0; dimension as usize], rng)?;
-        Ok(Some(batch.mean_with(&noise)))
+        Ok(Some(sum.mean_with(&noise)))
     }
 }
