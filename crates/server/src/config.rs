@@ -40,7 +40,7 @@ pub struct TaskConfig {
     /// Decides the first weights.
     #[serde(default = "one")]
     pub seed: u64,
-    /// n: honest clients that exist at the least, whoever speaks. Privacy is accounted for with this number, never with how many came.
+    /// n: honest clients that are there in every round at the least, whoever speaks. Privacy is accounted for with this number, never with how many came.
     pub clients: u64,
     /// Probability that a client speaks in a round.
     pub check_in_rate: f64,

@@ -69,7 +69,7 @@ impl PrivacyStatement {
 fn assumptions(plan: &Plan) -> Vec<String> {
     let task = plan.task();
     vec![
-        format!("there are at least {} honest clients, whoever else sends reports", task.clients),
+        format!("at least {} honest clients are offered every round, whoever else sends reports", task.clients),
         format!(
             "each of them speaks in a round with probability at most {}, by a coin of its own that nobody else sees; who downloads \
              tasks and models says nothing about it",
