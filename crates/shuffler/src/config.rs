@@ -117,7 +117,7 @@ impl Config {
         let text = std::fs::read_to_string(path).map_err(at(path))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut config: Self = toml::from_str(&text)
-            .map_err(|source| ShufflerError::Toml { path: path.to_owned(), source: Box::new(source) })?;
+            .map_err(|cause| ShufflerError::Toml { path: path.to_owned(), cause: Box::new(cause) })?;
         config.relative_to(folder);
         config.check()?;
         Ok(config)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Of whatever the shuffler does.
 pub type Result<T> = std::result::Result<T, ShufflerError>;
 
-/// Why the shuffler cannot start or go on.
+/// Why the shuffler cannot start or go on. Messages are whole: what caused an error is part of them, not chained behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShufflerError {
@@ -20,20 +20,20 @@ pub enum ShufflerError {
         reason: String,
     },
     /// The configuration file is not TOML, or has a field that nobody knows.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     Toml {
         /// Which file.
         path: PathBuf,
         /// Where and what.
-        source: Box<toml::de::Error>,
+        cause: Box<toml::de::Error>,
     },
     /// A file or folder that the system refuses.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     Io {
         /// Which one.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// A secret that others can read.
     #[error("{} can be read by others: chmod 600 {}", path.display(), path.display())]
@@ -42,12 +42,12 @@ pub enum ShufflerError {
         path: PathBuf,
     },
     /// A key file with something else inside. What is inside is not repeated.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     KeyFile {
         /// Which file.
         path: PathBuf,
         /// What is wrong.
-        source: WireError,
+        cause: WireError,
     },
     /// Something that is there already and must not be overwritten.
     #[error("{} exists already: keys are not overwritten; choose another folder", path.display())]
@@ -77,7 +77,7 @@ pub enum ShufflerError {
     Stopped,
     /// SQLite.
     #[error("storage: {0}")]
-    Storage(#[from] rusqlite::Error),
+    Storage(rusqlite::Error),
     /// A message or key.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -89,5 +89,11 @@ pub enum ShufflerError {
 /// Names the path that an error of the system is about.
 pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> ShufflerError {
     let path = path.into();
-    move |source| ShufflerError::Io { path, source }
+    move |cause| ShufflerError::Io { path, cause }
+}
+
+impl From<rusqlite::Error> for ShufflerError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Storage(error)
+    }
 }

@@ -48,12 +48,12 @@ pub fn rotate_key(hpke_keys: &Path) -> Result<KeyId> {
 
 pub(crate) fn read_signing_key(path: &Path) -> Result<SigningKey> {
     let text = read_secret(path)?;
-    SigningKey::from_text(&text).map_err(|source| ShufflerError::KeyFile { path: path.to_owned(), source })
+    SigningKey::from_text(&text).map_err(|cause| ShufflerError::KeyFile { path: path.to_owned(), cause })
 }
 
 pub(crate) fn read_hpke_keys(path: &Path) -> Result<ShufflerSecretKeys> {
     let text = read_secret(path)?;
-    ShufflerSecretKeys::from_text(&text).map_err(|source| ShufflerError::KeyFile { path: path.to_owned(), source })
+    ShufflerSecretKeys::from_text(&text).map_err(|cause| ShufflerError::KeyFile { path: path.to_owned(), cause })
 }
 
 /// The text is wiped when dropped.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why a service cannot listen or a request cannot be made.
 ///
-/// No variant carries a key, a body or the address of whoever asked.
+/// Messages are whole: what caused an error is part of them, not chained behind. No variant carries a key, a body or the address of whoever asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
@@ -51,27 +51,39 @@ pub enum TransportError {
     },
     /// TLS refused its configuration.
     #[error("TLS: {0}")]
-    Tls(#[from] rustls::Error),
+    Tls(rustls::Error),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {cause}")]
     Bind {
         /// The address that was asked for.
         address: SocketAddr,
         /// What the system said.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// Serving ended with an error of the system.
     #[error("serving ended: {0}")]
     Serve(std::io::Error),
     /// A request that got no answer.
     #[error("no answer: {}", innermost(.0))]
-    Request(#[from] reqwest::Error),
+    Request(reqwest::Error),
     /// An answer longer than it may be.
     #[error("the answer is longer than {limit} bytes")]
     TooLong {
         /// The most that was allowed.
         limit: usize,
     },
+}
+
+impl From<rustls::Error> for TransportError {
+    fn from(error: rustls::Error) -> Self {
+        Self::Tls(error)
+    }
+}
+
+impl From<reqwest::Error> for TransportError {
+    fn from(error: reqwest::Error) -> Self {
+        Self::Request(error)
+    }
 }
 
 /// The error with its causes: reqwest alone says "error sending request", which helps nobody.

@@ -66,7 +66,7 @@ pub async fn serve(config: &ListenConfig, router: Router, shutdown: Shutdown) ->
     if tls.is_none() && !config.address.ip().is_loopback() {
         tracing::warn!("allow_plain_http: everyone on the way sees who takes part; something in front must end TLS");
     }
-    let bind_error = |source| TransportError::Bind { address: config.address, source };
+    let bind_error = |cause| TransportError::Bind { address: config.address, cause };
     let listener = TcpListener::bind(config.address).await.map_err(bind_error)?;
     let address = listener.local_addr().map_err(bind_error)?;
     let handle: Handle<SocketAddr> = Handle::new();
