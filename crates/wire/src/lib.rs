@@ -34,6 +34,7 @@ mod batch;
 mod codec;
 mod error;
 mod ids;
+mod kem;
 mod keys;
 pub mod paths;
 mod random;

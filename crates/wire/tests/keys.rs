@@ -1,11 +1,8 @@
-//! Keys: their text, what is refused, what is not shown; and the suite against the RFC's own numbers.
+//! Keys: their text, what is refused, what is not shown.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use hpke::{Deserializable, Kem, OpModeR, Serializable};
 use serde_json::Value;
 use shuffledp_wire::*;
-
-type Suite = hpke::kem::X25519HkdfSha256;
 
 fn file() -> Value {
     serde_json::from_str(include_str!("vectors/keys.json")).unwrap()
@@ -18,34 +15,6 @@ fn text(value: &Value) -> &str {
 fn bytes(value: &Value) -> Vec<u8> {
     let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
     text(value).as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
-}
-
-/// RFC 9180, appendix A.1.1: the crate below us computes what the RFC says, with the ids that we say.
-#[test]
-fn the_suite_is_that_of_the_rfc() {
-    let file = file();
-    let of = |name: &str| bytes(&file["rfc_9180_a_1_1"][name]);
-    assert_eq!(Suite::KEM_ID, 0x0020);
-    let (secret, public) = Suite::derive_keypair(&of("recipient_material"));
-    assert_eq!(public.to_bytes().as_slice(), of("recipient_public"));
-    assert_eq!(
-        HpkeSecretKey::derive(&of("recipient_material")).public_key().to_bytes().as_slice(),
-        of("recipient_public")
-    );
-    let encapsulated = <Suite as Kem>::EncappedKey::from_bytes(&of("encapsulated")).unwrap();
-    let mut opener = hpke::setup_receiver::<hpke::aead::AesGcm128, hpke::kdf::HkdfSha256, Suite>(
-        &OpModeR::Base,
-        &secret,
-        &encapsulated,
-        &of("info"),
-    )
-    .unwrap();
-    let sealed = of("ciphertext");
-    let (ciphertext, tag) = sealed.split_at(sealed.len() - 16);
-    let mut plaintext = ciphertext.to_vec();
-    let tag = hpke::aead::AeadTag::from_bytes(tag).unwrap();
-    opener.open_inout_detached(plaintext.as_mut_slice().into(), &of("aad"), &tag).unwrap();
-    assert_eq!(plaintext, of("plaintext"));
 }
 
 fn reads(kind: &str, text: &str) -> Result<String> {

@@ -2,18 +2,16 @@
 
 use super::text;
 use crate::error::{Result, WireError};
+use crate::kem::{Dhkem, KeyPair, Public};
 use crate::random::system_bytes;
 use hpke::{Deserializable, Kem as _, Serializable};
 use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-pub(crate) type Kem = hpke::kem::X25519HkdfSha256;
+pub(crate) type Kem = Dhkem;
 pub(crate) type Kdf = hpke::kdf::HkdfSha256;
 pub(crate) type Aead = hpke::aead::AesGcm128;
-
-type Public = <Kem as hpke::Kem>::PublicKey;
-type Secret = <Kem as hpke::Kem>::PrivateKey;
 
 /// p = 2^255 − 19, little-endian, as X25519 writes numbers.
 const PRIME: [u8; 32] = {
@@ -69,7 +67,7 @@ impl FromStr for HpkePublicKey {
 
 /// A secret that opens what was sealed to its public half. Wiped when dropped; `Debug` shows the public half only.
 #[derive(Clone)]
-pub struct HpkeSecretKey(Secret);
+pub struct HpkeSecretKey(KeyPair);
 
 impl HpkeSecretKey {
     /// A new one from the operating system's generator.
@@ -85,7 +83,7 @@ impl HpkeSecretKey {
     /// From the text of [`to_text`](Self::to_text).
     pub fn from_text(text: &str) -> Result<Self> {
         let bytes = text::read(text::HPKE_SECRET, text)?;
-        Secret::from_bytes(bytes.as_slice()).map(Self).map_err(|_| WireError::KeyText { prefix: text::HPKE_SECRET })
+        KeyPair::from_bytes(bytes.as_slice()).map(Self).map_err(|_| WireError::KeyText { prefix: text::HPKE_SECRET })
     }
 
     /// For a file that only its owner may read.
@@ -97,10 +95,10 @@ impl HpkeSecretKey {
 
     /// The public half.
     pub fn public_key(&self) -> HpkePublicKey {
-        HpkePublicKey(Kem::sk_to_pk(&self.0))
+        HpkePublicKey(self.0.public().clone())
     }
 
-    pub(crate) fn as_hpke(&self) -> &Secret {
+    pub(crate) fn as_hpke(&self) -> &KeyPair {
         &self.0
     }
 }
