@@ -8,11 +8,11 @@ use crate::assignment::Assignment;
 use crate::clock::{Clock, SystemClock};
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
-use crate::link::Link;
+use crate::link::{Link, Next};
 use crate::report::sealed_report;
 use crate::run::Ended;
 use crate::send::{Sent, Waiting, send};
-use crate::state::{self, Offer};
+use crate::state;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::Examples;
@@ -21,8 +21,10 @@ use shuffledp_learning::training::Population;
 use shuffledp_randomizers::{Randomness, ReleaseRng, SimulationRng};
 use shuffledp_transport::Shutdown;
 use shuffledp_wire::{Round, RoundContext, ShufflerKeys, SystemRandom};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 /// Reports on their way at one time.
 const WORKERS: usize = 64;
@@ -61,7 +63,7 @@ pub struct CrowdRound {
     pub epsilon: f64,
     /// Seconds for gradients, randomizing and sealing.
     pub sealing_seconds: f64,
-    /// Seconds until the last acknowledgement.
+    /// Seconds from then to the last acknowledgement.
     pub sending_seconds: f64,
 }
 
@@ -72,7 +74,7 @@ pub enum CrowdStep {
     Nothing,
     /// A round is over for all of them.
     Done(CrowdRound),
-    /// The task's last round is over.
+    /// No further round is opened.
     Finished,
     /// Told to stop.
     Stopped,
@@ -87,6 +89,8 @@ struct Work {
     round: Round,
     keys: ShufflerKeys,
     weights: Vec<f32>,
+    /// Where sealed reports go.
+    outbox: UnboundedSender<Vec<u8>>,
 }
 
 impl Crowd {
@@ -133,19 +137,14 @@ impl Crowd {
 
     /// Looks for a new round, and takes part in it.
     pub async fn step(&mut self, shutdown: &Shutdown) -> Result<CrowdStep> {
-        let Some(round) = self.link.round().await? else { return Ok(CrowdStep::Nothing) };
-        let context = round.context();
-        let now = self.clock.now();
-        let last = round.round == self.link.assignment.task().rounds;
-        match state::judge(self.last.as_ref(), &context)? {
-            Offer::New if round.is_open_at(now) => {}
-            Offer::New if now < round.opens || !last => return Ok(CrowdStep::Nothing),
-            _ if last => return Ok(CrowdStep::Finished),
-            _ => return Ok(CrowdStep::Nothing),
-        }
+        let round = match self.link.next(&*self.clock, |offered| state::judge(self.last.as_ref(), offered)).await? {
+            Next::Decide(round) => round,
+            Next::Nothing => return Ok(CrowdStep::Nothing),
+            Next::Finished => return Ok(CrowdStep::Finished),
+        };
         let (keys, weights) = self.link.round_needs(&round).await?;
         state::charge_within(&mut self.ledger, self.link.assignment.cost(), &self.config.budget)?;
-        self.last = Some(context);
+        self.last = Some(round.context());
         let speakers = self.flip(round.round)?;
         for &client in &speakers {
             self.spoken[client as usize] += 1;
@@ -153,19 +152,20 @@ impl Crowd {
         let started = Instant::now();
         let (number, closes, spoke) = (round.round, round.closes, speakers.len() as u64);
         let (link, examples) = (Arc::clone(&self.link), Arc::clone(&self.examples));
-        let work = Work { link, examples, clients: self.clients, seed: self.seed, round, keys, weights };
-        let made = tokio::task::spawn_blocking(move || work.reports(&speakers)).await;
-        let reports = made.map_err(|error| ClientError::Interrupted(error.to_string()))??;
-        let sealing_seconds = started.elapsed().as_secs_f64();
-        let Some(acknowledged) = self.send_all(reports, closes, shutdown).await? else { return Ok(CrowdStep::Stopped) };
+        let (outbox, sealed) = mpsc::unbounded_channel();
+        let work = Work { link, examples, clients: self.clients, seed: self.seed, round, keys, weights, outbox };
+        let sealing = tokio::task::spawn_blocking(move || work.seal(&speakers).map(|()| started.elapsed()));
+        // Sent while others are still being sealed: they have one window in common.
+        let Some(acknowledged) = self.send_all(sealed, closes, shutdown).await? else { return Ok(CrowdStep::Stopped) };
+        let sealing = sealing.await.map_err(|error| ClientError::Interrupted(error.to_string()))??;
         Ok(CrowdStep::Done(CrowdRound {
             round: number,
             clients: self.clients,
             spoke,
             acknowledged,
             epsilon: self.ledger.epsilon()?,
-            sealing_seconds,
-            sending_seconds: started.elapsed().as_secs_f64() - sealing_seconds,
+            sealing_seconds: sealing.as_secs_f64(),
+            sending_seconds: started.elapsed().saturating_sub(sealing).as_secs_f64(),
         }))
     }
 
@@ -183,8 +183,13 @@ impl Crowd {
         })
     }
 
-    /// Sends all reports, some at a time; how many were acknowledged, or `None` if told to stop.
-    async fn send_all(&self, reports: Vec<Vec<u8>>, closes: u64, shutdown: &Shutdown) -> Result<Option<u64>> {
+    /// Sends all reports as they come, some at a time; how many were acknowledged, or `None` if told to stop.
+    async fn send_all(
+        &self,
+        reports: UnboundedReceiver<Vec<u8>>,
+        closes: u64,
+        shutdown: &Shutdown,
+    ) -> Result<Option<u64>> {
         let reports = Arc::new(Mutex::new(reports));
         let mut workers = tokio::task::JoinSet::new();
         for _ in 0..WORKERS {
@@ -195,7 +200,7 @@ impl Crowd {
                 let wait = Waiting { clock: &*clock, times: &config.times, shutdown: &shutdown };
                 let url = &link.assignment.task().shuffler_url;
                 let mut acknowledged = 0;
-                while let Some(report) = next(&reports) {
+                while let Some(report) = next(&reports).await {
                     match send(&link, url, closes, report.into(), &wait, &mut rng).await? {
                         Sent::Acknowledged => acknowledged += 1,
                         Sent::Late => {}
@@ -248,9 +253,8 @@ pub async fn run(
     }
 }
 
-fn next(reports: &Mutex<Vec<Vec<u8>>>) -> Option<Vec<u8>> {
-    // A panic elsewhere leaves the list as it was.
-    reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop()
+async fn next(reports: &Mutex<UnboundedReceiver<Vec<u8>>>) -> Option<Vec<u8>> {
+    reports.lock().await.recv().await
 }
 
 /// Another draw of examples would be other clients, so the seed is not the coins'.
@@ -261,12 +265,7 @@ fn population(examples: &Examples, clients: u64) -> Result<Population<'_>> {
     Ok(Population::new(examples, if own { None } else { Some(clients) }, DRAW)?)
 }
 
-/// What a thread gathers, and what it needs.
-struct Gathered {
-    reports: Vec<Vec<u8>>,
-    tools: Option<Tools>,
-}
-
+/// What a thread needs.
 struct Tools {
     release: ReleaseRng,
     system: SystemRandom,
@@ -284,27 +283,26 @@ impl Tools {
 }
 
 impl Work {
-    /// The sealed reports of these clients: gradients in groups, everything else one by one.
-    fn reports(&self, speakers: &[u64]) -> Result<Vec<Vec<u8>>> {
+    /// Seals the reports of these clients and hands them on: gradients in groups, everything else one by one.
+    fn seal(&self, speakers: &[u64]) -> Result<()> {
         let population = population(&self.examples, self.clients)?;
-        let gathered = self.link.assignment.model.fold_gradients(
+        self.link.assignment.model.fold_gradients(
             &self.weights,
             &population,
             speakers,
-            || Gathered { reports: Vec::new(), tools: None },
-            |gathered, client| {
-                let report = self.report(gathered, client.client, client.gradient);
-                gathered.reports.push(report.map_err(refused)?);
-                Ok(())
+            || None,
+            |tools, client| {
+                let report = self.report(tools, client.client, client.gradient).map_err(refused)?;
+                self.outbox.send(report).map_err(|_| LearningError::Data("nobody sends reports any more".to_owned()))
             },
-            |all, more| all.reports.extend(more.reports),
+            |_, _| {},
         )?;
-        Ok(gathered.reports)
+        Ok(())
     }
 
-    fn report(&self, gathered: &mut Gathered, client: u64, gradient: &[f32]) -> Result<Vec<u8>> {
+    fn report(&self, tools: &mut Option<Tools>, client: u64, gradient: &[f32]) -> Result<Vec<u8>> {
         let assignment = &self.link.assignment;
-        let tools = match &mut gathered.tools {
+        let tools = match tools {
             Some(tools) => tools,
             none => none.insert(Tools::new(assignment)?),
         };

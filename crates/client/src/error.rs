@@ -51,6 +51,14 @@ pub enum ClientError {
         /// What is wrong with it. Not called `source`: it would be printed twice.
         problem: WireError,
     },
+    /// The server does not know the task that the configuration names.
+    #[error("{server} has no task {task}: compare `task` with what `shuffledp server show` prints")]
+    UnknownTask {
+        /// The one named in the configuration.
+        task: TaskHash,
+        /// Who was asked.
+        server: String,
+    },
     /// The server signed another task than the one that the configuration names.
     #[error(
         "the server's task is {found}, but the configuration names {pinned}: look at what has changed before taking part"

@@ -1,12 +1,15 @@
 //! What is asked of server and shuffler, and verified before it is handed on.
 
 use crate::assignment::Assignment;
+use crate::clock::Clock;
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
+use crate::state::Offer;
 use crate::verify;
+use serde::Deserialize;
 use shuffledp_transport::reqwest::header::CONTENT_TYPE;
 use shuffledp_transport::{HttpClient, TransportError, bytes_at_most, join};
-use shuffledp_wire::{Round, ShufflerKeys, Signed, Task, paths};
+use shuffledp_wire::{Round, RoundContext, ShufflerKeys, Signed, Task, paths};
 
 /// A verified task, and the way to its server and shuffler.
 pub(crate) struct Link {
@@ -14,6 +17,25 @@ pub(crate) struct Link {
     config: ClientConfig,
     pub(crate) assignment: Assignment,
 }
+
+/// What there is to do.
+pub(crate) enum Next {
+    /// No new round is open.
+    Nothing,
+    /// To decide in this one.
+    Decide(Round),
+    /// The task is over.
+    Finished,
+}
+
+/// What a client wants to know of `GET /v1/privacy`.
+#[derive(Deserialize)]
+struct Left {
+    rounds_left: u64,
+}
+
+/// A page of figures and sentences is no longer.
+const MOST_PRIVACY_BYTES: usize = 1 << 16;
 
 const NOT_FOUND: u16 = 404;
 const ACCEPTED: u16 = 202;
@@ -23,18 +45,51 @@ impl Link {
     pub(crate) async fn open(config: &ClientConfig) -> Result<Self> {
         let http = HttpClient::new(&config.connection)?;
         let url = join(&config.server, &paths::task(&config.task));
-        let signed = get(&http, &url, "the server's task", Signed::<Task>::max_len()).await?;
+        let signed = match get(&http, &url, "the server's task", Signed::<Task>::max_len()).await {
+            Err(ClientError::Answer { status: NOT_FOUND, .. }) => {
+                return Err(ClientError::UnknownTask { task: config.task, server: config.server.clone() });
+            }
+            answer => answer?,
+        };
         let assignment = Assignment::verify(&signed, config)?;
         http.check_url(&assignment.task().shuffler_url)?;
         Ok(Self { http, config: config.clone(), assignment })
     }
 
+    /// Asks for the round, and says what it is to whoever `judge`s it by what came before.
+    pub(crate) async fn next(
+        &self,
+        clock: &dyn Clock,
+        judge: impl FnOnce(&RoundContext) -> Result<Offer>,
+    ) -> Result<Next> {
+        let Some(round) = self.round().await? else { return Ok(Next::Nothing) };
+        let (offer, now) = (judge(&round.context())?, clock.now());
+        if offer == Offer::New && round.is_open_at(now) {
+            return Ok(Next::Decide(round));
+        }
+        let is_over = now >= round.closes;
+        let is_last = round.round == self.assignment.task().rounds;
+        // The budget may have ended the task before its last round.
+        let finished = is_last && (is_over || offer == Offer::Known) || is_over && self.is_over().await?;
+        Ok(if finished { Next::Finished } else { Next::Nothing })
+    }
+
     /// The round that is open, or the last one that was; `None` before the first.
-    pub(crate) async fn round(&self) -> Result<Option<Round>> {
+    async fn round(&self) -> Result<Option<Round>> {
         let url = join(&self.config.server, &paths::round(&self.config.task));
         match get(&self.http, &url, "the server's round", Signed::<Round>::max_len()).await {
             Ok(signed) => verify::round(&signed, &self.config.server_key, &self.assignment).map(Some),
             Err(ClientError::Answer { status: NOT_FOUND, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the server will open no further round. Its word alone, unsigned: whoever lies about it can only send clients away.
+    async fn is_over(&self) -> Result<bool> {
+        let url = join(&self.config.server, paths::PRIVACY);
+        match get(&self.http, &url, "the server's figures", MOST_PRIVACY_BYTES).await {
+            Ok(bytes) => Ok(serde_json::from_slice::<Left>(&bytes).is_ok_and(|left| left.rounds_left == 0)),
+            Err(ClientError::Answer { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -3,10 +3,10 @@
 use crate::clock::{Clock, SystemClock};
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
-use crate::link::Link;
+use crate::link::{Link, Next};
 use crate::report::sealed_report;
 use crate::send::{Sent, Waiting, send};
-use crate::state::{Offer, State};
+use crate::state::State;
 use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
@@ -34,7 +34,7 @@ pub enum Step {
         /// Which one.
         round: u64,
     },
-    /// The task's last round is over.
+    /// No further round is opened.
     Finished,
     /// Told to stop.
     Stopped,
@@ -101,16 +101,12 @@ impl Client {
         if !self.settle(shutdown).await? {
             return Ok(Step::Stopped);
         }
-        let Some(round) = self.link.round().await? else { return Ok(Step::Nothing) };
+        let round = match self.link.next(&*self.clock, |offered| self.state.judge(offered)).await? {
+            Next::Decide(round) => round,
+            Next::Nothing => return Ok(Step::Nothing),
+            Next::Finished => return Ok(Step::Finished),
+        };
         let context = round.context();
-        let now = self.clock.now();
-        let last = round.round == self.link.assignment.task().rounds;
-        match self.state.judge(&context)? {
-            Offer::New if round.is_open_at(now) => {}
-            Offer::New if now < round.opens || !last => return Ok(Step::Nothing),
-            _ if last => return Ok(Step::Finished),
-            _ => return Ok(Step::Nothing),
-        }
         let (keys, weights) = self.link.round_needs(&round).await?;
         (self.interrupt)(Moment::Verified)?;
         self.state.charge(context, self.link.assignment.cost())?;

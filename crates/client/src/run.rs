@@ -11,7 +11,7 @@ use shuffledp_transport::Shutdown;
 /// Why a client ended without a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The task's last round is over.
+    /// No further round is opened: the task's last one is over, or its budget is spent.
     Finished,
     /// Another round would exceed the lifetime budget.
     BudgetSpent,

@@ -142,6 +142,28 @@ async fn a_report_whose_window_closed_is_not_sent_any_more() {
 }
 
 #[tokio::test]
+async fn a_task_that_its_budget_ended_is_over() {
+    let (world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    let (hash, bytes) = model(1);
+    let offered = shuffledp_wire::Round { opens: 100, closes: 200, ..round(&world.parties, &world.task, 1, hash) };
+    world.open(&offered, hash, bytes);
+    let clock = ManualClock::default();
+    let mut client = Client::open(&config).await.unwrap().with_clock(clock.clone());
+    let shutdown = Shutdown::new().1;
+    clock.0.store(150, Ordering::SeqCst);
+    // The round that is open is the last one, and still to be decided in.
+    world.served().rounds_left = Some(0);
+    assert_eq!(client.step(&shutdown).await.unwrap(), Step::Decided { round: 1 });
+    assert_eq!(client.step(&shutdown).await.unwrap(), Step::Nothing);
+    clock.0.store(200, Ordering::SeqCst);
+    world.served().rounds_left = Some(1);
+    assert_eq!(client.step(&shutdown).await.unwrap(), Step::Nothing);
+    world.served().rounds_left = Some(0);
+    assert_eq!(client.step(&shutdown).await.unwrap(), Step::Finished);
+}
+
+#[tokio::test]
 async fn stopped_while_sending_the_report_waits_on_the_disk() {
     let (world, folder) = (World::new(|_| {}).await, folder());
     let config = world.config(&folder.path().join("state"));

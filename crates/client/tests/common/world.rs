@@ -21,6 +21,8 @@ pub struct Served {
     pub round: Option<Vec<u8>>,
     pub models: HashMap<String, Vec<u8>>,
     pub keys: Vec<u8>,
+    /// What `GET /v1/privacy` says of rounds to come.
+    pub rounds_left: Option<u64>,
     /// So many reports are taken, and their acknowledgement is lost.
     pub lose: usize,
     /// Bodies of `POST /v1/reports`, in order.
@@ -51,7 +53,8 @@ impl World {
         let server = Router::new()
             .route(paths::TASK_ROUTE, get(|State(served): State<Shared>| async move { lock(&served).task.clone() }))
             .route(paths::ROUND_ROUTE, get(current_round))
-            .route(paths::MODEL_ROUTE, get(a_model));
+            .route(paths::MODEL_ROUTE, get(a_model))
+            .route(paths::PRIVACY, get(privacy));
         let start = async |router: Router<Shared>| {
             let router = router.layer(middleware::from_fn_with_state(Arc::clone(&served), note));
             serve(&listen, router.with_state(Arc::clone(&served)), shutdown.clone()).await.unwrap().url()
@@ -119,6 +122,11 @@ async fn note(State(served): State<Shared>, request: Request, next: Next) -> axu
 
 async fn current_round(State(served): State<Shared>) -> Result<Vec<u8>, StatusCode> {
     lock(&served).round.clone().ok_or(StatusCode::NOT_FOUND)
+}
+
+async fn privacy(State(served): State<Shared>) -> Result<String, StatusCode> {
+    let left = lock(&served).rounds_left.ok_or(StatusCode::NOT_FOUND)?;
+    Ok(format!("{{\"epsilon\": 0.25, \"rounds_left\": {left}}}"))
 }
 
 async fn a_model(State(served): State<Shared>, Path(hash): Path<String>) -> Result<Vec<u8>, StatusCode> {
