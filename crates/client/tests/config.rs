@@ -61,7 +61,7 @@ fn nonsense_is_refused_by_name() {
         ("delta = 1e-6", "delta = 0.0", "budget.delta"),
         ("min_batch = 1000", "min_batch = 1", "floors.min_batch"),
         ("local_epsilon = 2.0", "local_epsilon = nan", "floors.local_epsilon"),
-        ("# poll_seconds = 5.0", "poll_seconds = 0.0", "times.poll_seconds"),
+        ("poll_seconds = 1.0", "poll_seconds = 0.0", "times.poll_seconds"),
         ("example = 0", "example = 0\nexmaple = 1", "exmaple"),
         ("server_key = \"shuffledp-verifying", "server_key = \"shuffledp-signing", "server_key"),
     ] {

@@ -190,6 +190,9 @@ impl Conductor {
             rejected: gathered.rejected().total(),
         });
         self.store.close(&Closing { context, batch, state: &state, models: &models, answer: answer_hash, accuracy })?;
+        if estimate.is_some() {
+            tracing::info!(round = context.round, test_accuracy = accuracy, "step taken");
+        }
         self.record.state = state;
         self.record.is_open = false;
         Ok(())

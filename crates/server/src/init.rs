@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The configuration that a new server starts from.
-const TEMPLATE: &str = include_str!("server.toml");
+const TEMPLATE: &str = include_str!("../../../examples/services/server.toml");
 
 /// Makes `keys/` and `server.toml` in a folder; what is there is not overwritten. Returns what clients and shuffler have to be told.
 pub fn init(folder: &Path) -> Result<VerifyingKey> {
@@ -41,6 +41,19 @@ mod tests {
 
         let shuffler = SigningKey::from_seed(&[7; 32]).verifying_key().to_string();
         let text = std::fs::read_to_string(&path).unwrap().replace("PASTE-THE-SHUFFLERS-VERIFYING-KEY", &shuffler);
-        crate::Parts::new(&ServerConfig::parse(&text, &path).unwrap()).unwrap();
+        let config = ServerConfig::parse(&text, &path).unwrap();
+        let identity = crate::identity(&config).unwrap();
+        assert!(!config.store.exists(), "asking who one is writes nothing");
+        assert_eq!(identity.verifying_key, key);
+        assert_eq!(crate::Parts::new(&config).unwrap().task(), identity.task);
+
+        // Every default that the template shows in a comment is the program's own.
+        let spelled = text.lines().fold(String::new(), |text, line| {
+            let shown = line.strip_prefix("# ").filter(|line| line.contains(" = ") && !line.contains('"'));
+            text + shown.unwrap_or(line) + "\n"
+        });
+        assert_ne!(spelled, text);
+        let spelled = ServerConfig::parse(&spelled, &path).unwrap();
+        assert_eq!(format!("{spelled:?}"), format!("{config:?}"));
     }
 }

@@ -1,10 +1,11 @@
 //! The server's secrets: one key that signs, several that open reports. Files that only their owner may read.
 
 use crate::error::{Result, ServerError};
-use shuffledp_wire::{ServerSecretKeys, SigningKey, VerifyingKey};
+use shuffledp_wire::{KeyId, ServerSecretKeys, SigningKey, VerifyingKey, WireError};
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Signs tasks and rounds; clients and shuffler pin its public half.
 const SIGNING: &str = "signing.key";
@@ -43,29 +44,88 @@ impl ServerKeys {
 
     /// Reads the keys in a folder.
     pub fn read(folder: &Path) -> Result<Self> {
-        let (signing, sealing) = (folder.join(SIGNING), folder.join(SEALING));
-        let wrong = |path: &Path, error| ServerError::Config(format!("{}: {error}", path.display()));
-        Ok(Self {
-            signing: SigningKey::from_text(&read_private(&signing)?).map_err(|error| wrong(&signing, error))?,
-            sealing: ServerSecretKeys::from_text(&read_private(&sealing)?).map_err(|error| wrong(&sealing, error))?,
-        })
+        let path = folder.join(SIGNING);
+        let signing = SigningKey::from_text(&read_private(&path)?).map_err(wrong(&path))?;
+        Ok(Self { signing, sealing: Self::read_sealing(folder)? })
     }
 
-    /// A new key to seal reports to, in front of the older ones. A running server takes it up when it is started again.
-    pub fn rotate(folder: &Path) -> Result<Self> {
-        let mut keys = Self::read(folder)?;
-        keys.sealing.rotate(KEPT)?;
+    /// Reads those that open reports.
+    pub(crate) fn read_sealing(folder: &Path) -> Result<ServerSecretKeys> {
+        let path = folder.join(SEALING);
+        ServerSecretKeys::from_text(&read_private(&path)?).map_err(wrong(&path))
+    }
+
+    /// A new key to seal reports to, in front of the older ones. A running server offers it from its next round on.
+    pub fn rotate(folder: &Path) -> Result<KeyId> {
+        let mut keys = Self::read_sealing(folder)?;
+        let id = keys.rotate(KEPT)?;
         let (path, part) = (folder.join(SEALING), folder.join(format!("{SEALING}.new")));
-        create_private(&part, &keys.sealing.to_text())?;
+        create_private(&part, &keys.to_text())?;
         std::fs::rename(&part, &path).map_err(ServerError::file("write", &path))?;
         sync_folder(folder)?;
-        Ok(keys)
+        Ok(id)
     }
 
     /// What clients and shuffler are told.
     pub fn verifying_key(&self) -> VerifyingKey {
         self.signing.verifying_key()
     }
+}
+
+/// The keys in force.
+#[derive(Debug)]
+pub(crate) struct KeyRing {
+    signing: SigningKey,
+    sealing: RwLock<Arc<ServerSecretKeys>>,
+    /// Where rotated keys appear.
+    folder: Option<PathBuf>,
+}
+
+impl From<ServerKeys> for KeyRing {
+    /// Keys that stay as they are.
+    fn from(keys: ServerKeys) -> Self {
+        Self { signing: keys.signing, sealing: RwLock::new(Arc::new(keys.sealing)), folder: None }
+    }
+}
+
+impl KeyRing {
+    /// Those of a folder, followed as they are rotated.
+    pub(crate) fn follow(folder: &Path) -> Result<Self> {
+        Ok(Self { folder: Some(folder.to_owned()), ..ServerKeys::read(folder)?.into() })
+    }
+
+    /// Signs tasks and rounds.
+    pub(crate) fn signing(&self) -> &SigningKey {
+        &self.signing
+    }
+
+    /// Open reports.
+    pub(crate) fn sealing(&self) -> Arc<ServerSecretKeys> {
+        // Replaced whole: a thread that panicked left the old or the new ones.
+        Arc::clone(&self.sealing.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes up what was rotated; for the moment between two rounds, when nothing can come any more that was sealed to keys that are gone. A file that cannot be
+    /// used leaves the old keys in force.
+    pub(crate) fn refresh(&self) {
+        let Some(folder) = &self.folder else { return };
+        match ServerKeys::read_sealing(folder) {
+            Ok(keys) if keys.public_keys() == self.sealing().public_keys() => {}
+            Ok(keys) => {
+                tracing::info!(keys = ?keys, "rotated keys taken up");
+                *self.sealing.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
+            }
+            Err(error) => tracing::warn!(
+                error = &error as &(dyn std::error::Error + 'static),
+                "the keys that reports are sealed to stay as they were"
+            ),
+        }
+    }
+}
+
+fn wrong(path: &Path) -> impl FnOnce(WireError) -> ServerError {
+    let path = path.to_owned();
+    move |error| ServerError::Config(format!("{}: {error}", path.display()))
 }
 
 /// Writes a new file of mode 0600, and has it on the disk before it returns.

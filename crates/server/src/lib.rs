@@ -29,4 +29,4 @@ pub use config::{RoundConfig, ServerConfig, ShufflerConfig, TaskConfig};
 pub use error::{Result, ServerError};
 pub use init::init;
 pub use keys::ServerKeys;
-pub use run::{Parts, RunningServer, run, start};
+pub use run::{Identity, Parts, RunningServer, identity, run, start};

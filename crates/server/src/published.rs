@@ -2,6 +2,7 @@
 
 use crate::conductor::{Conductor, Phase};
 use crate::error::{Result, ServerError};
+use crate::keys::KeyRing;
 use crate::plan::Plan;
 use crate::privacy::PrivacyStatement;
 use crate::service::sign_round;
@@ -9,7 +10,7 @@ use crate::store::{RoundRecord, Status};
 use bytes::Bytes;
 use serde::Serialize;
 use shuffledp_learning::participation::CheckInMonitor;
-use shuffledp_wire::{ModelHash, ServerSecretKeys, SigningKey};
+use shuffledp_wire::ModelHash;
 use std::fmt::Write as _;
 
 /// A view of the server at one moment.
@@ -58,13 +59,7 @@ struct OpenDocument {
 
 impl Published {
     /// Of what the conductor knows; without a phase it has only just been set up.
-    pub(crate) fn new(
-        plan: &Plan,
-        conductor: &mut Conductor,
-        signing: &SigningKey,
-        sealing: &ServerSecretKeys,
-        phase: Option<Phase>,
-    ) -> Result<Self> {
+    pub(crate) fn new(plan: &Plan, conductor: &mut Conductor, keys: &KeyRing, phase: Option<Phase>) -> Result<Self> {
         let rounds = conductor.rounds()?;
         let privacy = PrivacyStatement::new(plan, conductor)?;
         let (hash, bytes) = plan.model_file(&conductor.state().weights)?;
@@ -101,7 +96,7 @@ impl Published {
             rounds: &rounds,
         };
         Ok(Self {
-            round: sign_round(plan, conductor, signing, sealing)?,
+            round: sign_round(plan, conductor, keys)?,
             models,
             privacy: json(&privacy)?,
             status: json(&status)?,

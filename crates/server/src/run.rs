@@ -5,7 +5,7 @@ use crate::conductor::Phase;
 use crate::config::{RoundConfig, ServerConfig};
 use crate::error::{Result, ServerError};
 use crate::http;
-use crate::keys::ServerKeys;
+use crate::keys::{KeyRing, ServerKeys};
 use crate::plan::Plan;
 use crate::service::Service;
 use crate::store::{FileStore, Store};
@@ -34,7 +34,7 @@ pub async fn run(config: ServerConfig, shutdown: Shutdown) -> Result<()> {
 /// What a server is made of, before it listens.
 pub struct Parts {
     plan: Plan,
-    keys: ServerKeys,
+    keys: KeyRing,
     times: RoundConfig,
     store: Box<dyn Store>,
 }
@@ -46,23 +46,38 @@ impl std::fmt::Debug for Parts {
 }
 
 impl Parts {
-    /// What the configuration names: keys and store from their files, test examples from theirs.
+    /// What the configuration names: keys and store from their files, test examples from theirs. Keys that are rotated there are taken up.
     pub fn new(config: &ServerConfig) -> Result<Self> {
-        let keys = ServerKeys::read(&config.keys)?;
-        let store = FileStore::open(&config.store)?;
-        Self::with(config, keys, Box::new(store))
+        // What is wrong with the configuration is said before a store is made.
+        let plan = Plan::new(config)?;
+        let keys = KeyRing::follow(&config.keys)?;
+        let store = Box::new(FileStore::open(&config.store)?);
+        Ok(Self { plan, keys, times: config.round, store })
     }
 
-    /// The same with other keys and another store.
+    /// The same with other keys, which stay as they are, and another store.
     pub fn with(config: &ServerConfig, keys: ServerKeys, store: Box<dyn Store>) -> Result<Self> {
-        config.round.check()?;
-        Ok(Self { plan: Plan::new(config)?, keys, times: config.round, store })
+        Ok(Self { plan: Plan::new(config)?, keys: keys.into(), times: config.round, store })
     }
 
     /// The hash of the task that these parts would run.
     pub fn task(&self) -> TaskHash {
         self.plan.hash()
     }
+}
+
+/// What clients pin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The key that signs tasks and rounds.
+    pub verifying_key: VerifyingKey,
+    /// The hash of the task.
+    pub task: TaskHash,
+}
+
+/// What clients of a server with this configuration pin, whether it runs or not. Writes nothing.
+pub fn identity(config: &ServerConfig) -> Result<Identity> {
+    Ok(Identity { verifying_key: ServerKeys::read(&config.keys)?.verifying_key(), task: Plan::new(config)?.hash() })
 }
 
 /// A server that listens and conducts.
@@ -82,7 +97,7 @@ pub async fn start(
     shutdown: Shutdown,
 ) -> Result<RunningServer> {
     let Parts { plan, keys, times, store } = parts;
-    let (task, verifying_key) = (plan.hash(), keys.verifying_key());
+    let (task, verifying_key) = (plan.hash(), keys.signing().verifying_key());
     let service = tokio::task::spawn_blocking(move || Service::new(plan, keys, times, store, clock)).await;
     let service = Arc::new(service.map_err(|error| ServerError::Interrupted(error.to_string()))??);
     let serving = shuffledp_transport::serve(listen, http::router(Arc::clone(&service)), shutdown.clone()).await?;

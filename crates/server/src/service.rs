@@ -7,20 +7,19 @@ use crate::clock::{Clock, Millis};
 use crate::conductor::{Admission, Conductor, Phase};
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
-use crate::keys::ServerKeys;
+use crate::keys::KeyRing;
 use crate::plan::Plan;
 use crate::published::Published;
 use crate::store::{BatchRecord, Store};
 use bytes::Bytes;
-use shuffledp_wire::{BatchHeader, BatchId, ModelHash, Round, ServerSecretKeys, Signed, SigningKey, Task};
+use shuffledp_wire::{BatchHeader, BatchId, ModelHash, Round, Signed, Task};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 /// All that requests share.
 pub(crate) struct Service {
     plan: Arc<Plan>,
-    signing: SigningKey,
-    sealing: Arc<ServerSecretKeys>,
+    keys: KeyRing,
     times: RoundConfig,
     clock: Arc<dyn Clock>,
     conductor: Mutex<Conductor>,
@@ -36,20 +35,19 @@ impl Service {
     /// Begins the task of the plan, or goes on with it.
     pub(crate) fn new(
         plan: Plan,
-        keys: ServerKeys,
+        keys: impl Into<KeyRing>,
         times: RoundConfig,
         store: Box<dyn Store>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self> {
         times.check()?;
-        let plan = Arc::new(plan);
-        let signed_task = Bytes::from(Signed::<Task>::sign(plan.task(), &keys.signing)?.encode());
+        let (plan, keys) = (Arc::new(plan), keys.into());
+        let signed_task = Bytes::from(Signed::<Task>::sign(plan.task(), keys.signing())?.encode());
         let mut conductor = Conductor::resume(Arc::clone(&plan), times, store)?;
-        let published = Published::new(&plan, &mut conductor, &keys.signing, &keys.sealing, None)?;
+        let published = Published::new(&plan, &mut conductor, &keys, None)?;
         Ok(Self {
             plan,
-            signing: keys.signing,
-            sealing: Arc::new(keys.sealing),
+            keys,
             times,
             clock,
             conductor: Mutex::new(conductor),
@@ -109,7 +107,18 @@ impl Service {
     /// Does what the time demands. Blocks on the disk and on accounting.
     pub(crate) fn tick(&self) -> Result<Phase> {
         let mut conductor = self.lock();
+        let before = conductor.open_round().map(|open| open.context.round);
         let phase = conductor.tick(self.clock.now(), self.is_receiving())?;
+        let open = conductor.open_round().map(|open| (open.context.round, open.epsilon));
+        if open.map(|(round, _)| round) != before {
+            if let Some(round) = before {
+                tracing::warn!(round, "no batch came in time; the round is given up, and stays charged");
+            }
+            if let Some((round, epsilon)) = open {
+                tracing::info!(round, epsilon, "round open");
+            }
+            self.keys.refresh();
+        }
         self.publish(&mut conductor, phase)?;
         Ok(phase)
     }
@@ -121,7 +130,7 @@ impl Service {
 
     /// An empty sum for the batch of this header.
     pub(crate) fn gathering(&self, header: &BatchHeader) -> Gathered {
-        Gathered::new(Arc::clone(&self.plan), Arc::clone(&self.sealing), header.context)
+        Gathered::new(Arc::clone(&self.plan), self.keys.sealing(), header.context)
     }
 
     /// Closes the round with a batch that has come whole. Blocks on the disk and on evaluation.
@@ -142,7 +151,7 @@ impl Service {
     }
 
     fn publish(&self, conductor: &mut Conductor, phase: Phase) -> Result<()> {
-        let published = Published::new(&self.plan, conductor, &self.signing, &self.sealing, Some(phase))?;
+        let published = Published::new(&self.plan, conductor, &self.keys, Some(phase))?;
         *self.published.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(published);
         Ok(())
     }
@@ -158,23 +167,18 @@ impl Service {
     }
 }
 
-/// Signs the last round that was opened, with the keys of now: a rotated key is offered at once, and older ones still open.
-pub(crate) fn sign_round(
-    plan: &Plan,
-    conductor: &Conductor,
-    signing: &SigningKey,
-    sealing: &ServerSecretKeys,
-) -> Result<Option<Bytes>> {
+/// Signs the last round that was opened, with the keys of now.
+pub(crate) fn sign_round(plan: &Plan, conductor: &Conductor, keys: &KeyRing) -> Result<Option<Bytes>> {
     let Some(last) = conductor.last_round() else { return Ok(None) };
     let round = Round {
         task: last.context.task,
         round: last.context.round,
         model: last.context.model,
         payload_len: plan.task().payload_len,
-        server_keys: sealing.public_keys(),
+        server_keys: keys.sealing().public_keys(),
         opens: last.opens,
         closes: last.closes,
     };
-    let signed = Signed::sign(&round, signing).map_err(ServerError::from)?;
+    let signed = Signed::sign(&round, keys.signing()).map_err(ServerError::from)?;
     Ok(Some(Bytes::from(signed.encode())))
 }

@@ -21,7 +21,7 @@ pub struct Config {
     pub min_batch: u64,
     /// Seconds between looks at the servers' rounds.
     #[serde(default = "default_poll_seconds")]
-    pub poll_seconds: u64,
+    pub poll_seconds: f64,
     /// The longest report that is taken, in bytes. Rounds with longer ones are not taken part in.
     #[serde(default = "default_max_report_bytes")]
     pub max_report_bytes: usize,
@@ -70,8 +70,8 @@ pub struct ServerConfig {
     pub tasks: Vec<TaskHash>,
 }
 
-fn default_poll_seconds() -> u64 {
-    1
+fn default_poll_seconds() -> f64 {
+    1.0
 }
 fn default_max_report_bytes() -> usize {
     1 << 20
@@ -169,8 +169,11 @@ impl Config {
         if self.min_batch > 1 << 32 {
             return wrong("min_batch", "must be at most 2^32, the longest batch there is");
         }
+        // NaN is not within. A thousand looks a second are as good as at once.
+        if !(0.001..=3600.0).contains(&self.poll_seconds) {
+            return wrong("poll_seconds", "must be between 0.001 and 3600");
+        }
         for (parameter, seconds) in [
-            ("poll_seconds", self.poll_seconds),
             ("request_seconds", self.request_seconds),
             ("max_window_seconds", self.max_window_seconds),
             ("forward_timeout_seconds", self.forward_timeout_seconds),
@@ -228,7 +231,7 @@ mod tests {
         let config = load(&text("")).unwrap();
         assert_eq!(config.data, Path::new("data"));
         assert_eq!(config.signing_key, Path::new("/k/signing.key"));
-        assert_eq!((config.min_batch, config.poll_seconds, config.max_rounds), (100, 1, 64));
+        assert_eq!((config.min_batch, config.poll_seconds, config.max_rounds), (100, 1.0, 64));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Key files, and a folder to start from.
 
+use crate::config::Config;
 use crate::error::{Result, ShufflerError, at};
 use shuffledp_wire::{KeyId, ShufflerSecretKeys, SigningKey, VerifyingKey};
 use std::fs;
@@ -9,10 +10,10 @@ use std::path::Path;
 /// Names of the files that [`init`] makes.
 pub(crate) const SIGNING_KEY: &str = "signing.key";
 pub(crate) const HPKE_KEYS: &str = "hpke.keys";
-const CONFIG: &str = "shuffler.toml";
+const CONFIG_FILE: &str = "shuffler.toml";
 
 /// The configuration that [`init`] writes.
-const TEMPLATE: &str = include_str!("shuffler.toml");
+const TEMPLATE: &str = include_str!("../../../examples/services/shuffler.toml");
 
 /// Makes new keys and a configuration file to be edited, and returns the public key that tasks name.
 ///
@@ -20,7 +21,7 @@ const TEMPLATE: &str = include_str!("shuffler.toml");
 ///
 /// If one of the files exists already, or the system refuses.
 pub fn init(folder: &Path) -> Result<VerifyingKey> {
-    let (signing, hpke, config) = (folder.join(SIGNING_KEY), folder.join(HPKE_KEYS), folder.join(CONFIG));
+    let (signing, hpke, config) = (folder.join(SIGNING_KEY), folder.join(HPKE_KEYS), folder.join(CONFIG_FILE));
     for path in [&signing, &hpke, &config] {
         if path.exists() {
             return Err(ShufflerError::Exists { path: path.clone() });
@@ -44,6 +45,15 @@ pub fn rotate_key(hpke_keys: &Path) -> Result<KeyId> {
     let id = keys.rotate(usize::MAX)?;
     write_secret(hpke_keys, &keys.to_text())?;
     Ok(id)
+}
+
+/// The public key that tasks name.
+///
+/// # Errors
+///
+/// If the file of the signing key cannot be used.
+pub fn verifying_key(config: &Config) -> Result<VerifyingKey> {
+    Ok(read_signing_key(&config.signing_key)?.verifying_key())
 }
 
 pub(crate) fn read_signing_key(path: &Path) -> Result<SigningKey> {
@@ -125,19 +135,19 @@ mod tests {
     fn the_template_is_a_configuration_once_a_server_is_named() {
         let key = SigningKey::from_seed(&[1; 32]).verifying_key().to_string();
         let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join(CONFIG);
+        let path = folder.path().join(CONFIG_FILE);
         fs::write(&path, TEMPLATE).unwrap();
-        let refused = crate::Config::load(&path).unwrap_err().to_string();
-        assert!(refused.contains("shuffledp-verifying-v1"), "{refused}");
+        let refused = Config::load(&path).unwrap_err().to_string();
+        assert!(refused.contains("PASTE-THE-SERVERS-VERIFYING-KEY"), "{refused}");
         // Every default that the template shows in a comment is the program's own.
-        fs::write(&path, TEMPLATE.replace("shuffledp-verifying-v1:...", &key)).unwrap();
-        let defaults = crate::Config::load(&path).unwrap();
-        let spelled = TEMPLATE.replace("shuffledp-verifying-v1:...", &key).lines().fold(String::new(), |text, line| {
-            let shown =
-                line.strip_prefix("# ").filter(|line| line.split(" = ").count() == 2 && !line.starts_with("tls"));
+        let complete = TEMPLATE.replace("PASTE-THE-SERVERS-VERIFYING-KEY", &key);
+        fs::write(&path, &complete).unwrap();
+        let defaults = Config::load(&path).unwrap();
+        let spelled = complete.lines().fold(String::new(), |text, line| {
+            let shown = line.strip_prefix("# ").filter(|line| line.contains(" = ") && !line.contains(".pem"));
             text + shown.unwrap_or(line) + "\n"
         });
         fs::write(&path, spelled).unwrap();
-        assert_eq!(format!("{:?}", crate::Config::load(&path).unwrap()), format!("{defaults:?}"));
+        assert_eq!(format!("{:?}", Config::load(&path).unwrap()), format!("{defaults:?}"));
     }
 }

@@ -30,6 +30,6 @@ mod writer;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{Config, ServerConfig};
 pub use error::{Result, ShufflerError};
-pub use files::{init, rotate_key};
+pub use files::{init, rotate_key, verifying_key};
 pub use service::{Environment, Running, run, start};
 pub use witness::{CommitPoint, NoWitness, Witness};

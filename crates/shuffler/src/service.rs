@@ -134,7 +134,7 @@ async fn keep_tending(shared: &Arc<Shared>) {
 }
 
 fn pace(shared: &Shared) -> Interval {
-    let mut interval = tokio::time::interval(Duration::from_secs(shared.config.poll_seconds));
+    let mut interval = tokio::time::interval(Duration::from_secs_f64(shared.config.poll_seconds));
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval
 }

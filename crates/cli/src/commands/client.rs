@@ -2,10 +2,11 @@
 
 use crate::args::count;
 use crate::failure::Failure;
-use crate::{output, service};
+use crate::output;
+use crate::service::{self, InitArgs};
 use serde::Serialize;
 use shuffledp_client::crowd::CrowdRound;
-use shuffledp_client::{ClientConfig, ClientError, Ended, Status, crowd};
+use shuffledp_client::{ClientConfig, ClientError, Ended, Status, crowd, init};
 use shuffledp_report::number::upper_bound;
 use std::path::PathBuf;
 
@@ -14,11 +15,14 @@ use std::path::PathBuf;
 /// It refuses tasks below its own floors and charges every round that it is offered to its own budget on disk, before the coin is flipped. Killed and
 /// started again, it sends the same sealed bytes or nothing. Ends when the task is over or its budget is spent.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP, arg_required_else_help = true)]
+#[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct ClientArgs {
-    /// The configuration file
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    config: PathBuf,
+    #[command(subcommand)]
+    command: Option<ClientCommand>,
+
+    /// The configuration file (TOML)
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, required = true)]
+    config: Option<PathBuf>,
 
     /// Print what was spent and do not take part; also while the client runs
     #[arg(long)]
@@ -37,20 +41,37 @@ pub(crate) struct ClientArgs {
     json: bool,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum ClientCommand {
+    /// Make a configuration file in which every setting is explained
+    Init(InitArgs),
+}
+
 const AFTER_HELP: &str = "\
 Examples:
+  $ shuffledp client init .
   $ shuffledp client --config client.toml
   $ shuffledp client --config client.toml --status
   $ shuffledp client --config client.toml --simulate 10000";
 
 pub(crate) fn run(args: &ClientArgs) -> Result<(), Failure> {
-    let config = ClientConfig::read(&args.config).map_err(refused)?;
+    let path = match (&args.command, &args.config) {
+        (Some(ClientCommand::Init(args)), _) => {
+            init(&args.folder)?;
+            let advice = "put in what `shuffledp server show` prints, and what you ask for";
+            return service::made(args, "client.toml", advice, None);
+        }
+        (None, Some(path)) => path,
+        // clap asks for one of the two.
+        (None, None) => return Err(Failure::Usage("give --config FILE, or `init`".to_owned())),
+    };
+    let config = ClientConfig::read(path)?;
     match args.simulate {
         _ if args.status => {}
         Some(clients) => return simulate(&config, clients, args),
         None => service::run(async |shutdown| shuffledp_client::run(&config, shutdown).await.map(say_why))?,
     }
-    print_status(&Status::read(&config).map_err(refused)?, args.json)
+    print_status(&Status::read(&config)?, args.json)
 }
 
 fn simulate(config: &ClientConfig, clients: u64, args: &ClientArgs) -> Result<(), Failure> {
@@ -74,8 +95,7 @@ fn say_why(ended: Ended) {
 
 fn print_status(status: &Status, json: bool) -> Result<(), Failure> {
     if json {
-        let text = serde_json::to_string_pretty(status).map_err(anyhow::Error::from)?;
-        return output::print(&format!("{text}\n"));
+        return output::print_json(status);
     }
     let Status { delta, rounds_offered, rounds_spoken, .. } = *status;
     output::print(&format!(
@@ -104,20 +124,25 @@ fn print_round(round: &CrowdRound, json: bool) -> Result<(), Failure> {
     let CrowdRound { round, clients, spoke, acknowledged, epsilon, sealing_seconds, sending_seconds } = *round;
     if json {
         let line = Line { round, clients, spoke, acknowledged, epsilon, sealing_seconds, sending_seconds };
-        let text = serde_json::to_string(&line).map_err(anyhow::Error::from)?;
-        return output::print(&format!("{text}\n"));
+        return output::print_json_line(&line);
     }
+    let late = match spoke - acknowledged {
+        0 => String::new(),
+        late => format!(" ({late} not before the window closed)"),
+    };
     output::print(&format!(
-        "round {round}: {spoke} of {clients} spoke, {acknowledged} acknowledged, ε ≤ {} each, {:.1} s\n",
+        "round {round}: {spoke} of {clients} spoke, {acknowledged} acknowledged{late}, ε ≤ {} each, {:.1} s\n",
         upper_bound(epsilon),
         sealing_seconds + sending_seconds
     ))
 }
 
-/// What the user can change is bad usage, the rest a failure.
-fn refused(error: ClientError) -> Failure {
-    match error {
-        ClientError::Config(sentence) => Failure::Usage(sentence),
-        other => Failure::Failed(other.into()),
+impl From<ClientError> for Failure {
+    /// What the user can change is bad usage, the rest a failure.
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Config(sentence) => Self::Usage(sentence),
+            other => Self::Failed(other.into()),
+        }
     }
 }

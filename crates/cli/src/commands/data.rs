@@ -84,8 +84,7 @@ fn run_mnist(args: &MnistArgs) -> Result<(), Failure> {
         test_examples: dataset.test.count(),
     };
     if args.json {
-        let text = serde_json::to_string_pretty(&installed).map_err(anyhow::Error::from)?;
-        return output::print(&format!("{text}\n"));
+        return output::print_json(&installed);
     }
     output::print(&format!(
         "MNIST is in {}: {} training and {} test examples, verified\n",

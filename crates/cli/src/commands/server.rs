@@ -1,10 +1,11 @@
 //! `shuffledp server`: tasks, rounds, models, batches; stops at the budget.
 
 use crate::failure::Failure;
-use crate::{output, service};
+use crate::output;
+use crate::service::{self, InitArgs, KeyArgs};
 use serde::Serialize;
-use shuffledp_server::{ServerConfig, ServerError, ServerKeys};
-use std::path::{Path, PathBuf};
+use shuffledp_server::{Identity, ServerConfig, ServerError, ServerKeys, identity, init};
+use std::path::PathBuf;
 
 /// Run the server: publishes tasks and rounds, takes shuffled batches, stops at the budget
 ///
@@ -23,49 +24,56 @@ pub(crate) struct ServerArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum ServerCommand {
+    /// Make keys and a configuration file, and print the public key that clients and shuffler pin
     Init(InitArgs),
-    RotateKey(RotateKeyArgs),
-}
 
-/// Make keys and a configuration file, and print the public key that clients and shuffler pin
-#[derive(Debug, clap::Args)]
-struct InitArgs {
-    /// Where to put them; made if it is not there
-    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
-    folder: PathBuf,
+    /// Print what clients pin: the server's public key and the task's hash
+    ///
+    /// As lines for client.toml. Another value in [task] is another task with another hash, so ask when it is as you want it.
+    Show(KeyArgs),
 
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Put a new key in front of those that reports are sealed to
-///
-/// The server takes it up when it is started again. Two keys are kept, so rotate again only when the rounds that offered the older one are
-/// over.
-#[derive(Debug, clap::Args)]
-struct RotateKeyArgs {
-    /// The server's configuration file
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    config: PathBuf,
-
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    /// Put a new key in front of those that reports are sealed to
+    ///
+    /// A running server offers it from its next round on. Two keys are kept, so rotate again only when the rounds that offered the older one
+    /// are over.
+    RotateKey(KeyArgs),
 }
 
 const AFTER_HELP: &str = "\
 Examples:
   $ shuffledp server init my-server
+  $ shuffledp server show --config my-server/server.toml
   $ shuffledp server --config my-server/server.toml
   $ shuffledp server rotate-key --config my-server/server.toml";
 
+/// What clients pin.
+#[derive(Serialize)]
+struct Shown {
+    verifying_key: String,
+    task: String,
+}
+
 pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
     match (&args.command, &args.config) {
-        (Some(ServerCommand::Init(args)), _) => make(args),
-        (Some(ServerCommand::RotateKey(args)), _) => rotate(args),
+        (Some(ServerCommand::Init(args)), _) => {
+            let key = init(&args.folder)?;
+            let advice = "[task] above all, with the key of your shuffler; the public key for clients and shuffler:";
+            service::made(args, "server.toml", advice, Some(&key))
+        }
+        (Some(ServerCommand::Show(args)), _) => {
+            let Identity { verifying_key, task } = identity(&ServerConfig::read(&args.config)?)?;
+            let (verifying_key, task) = (verifying_key.to_string(), task.to_string());
+            if args.json {
+                return output::print_json(&Shown { verifying_key, task });
+            }
+            output::print(&format!("server_key = \"{verifying_key}\"\ntask = \"{task}\"\n"))
+        }
+        (Some(ServerCommand::RotateKey(args)), _) => {
+            let id = ServerKeys::rotate(&ServerConfig::read(&args.config)?.keys)?;
+            service::rotated(args, id.0)
+        }
         (None, Some(config)) => {
-            let config = ServerConfig::read(config).map_err(refused)?;
+            let config = ServerConfig::read(config)?;
             service::run(async |shutdown| shuffledp_server::run(config, shutdown).await)
         }
         // clap asks for one of the two.
@@ -73,47 +81,12 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
     }
 }
 
-/// New keys in their place.
-#[derive(Serialize)]
-struct Made<'a> {
-    folder: &'a Path,
-    verifying_key: String,
-}
-
-fn make(args: &InitArgs) -> Result<(), Failure> {
-    let key = shuffledp_server::init(&args.folder).map_err(refused)?.to_string();
-    if args.json {
-        return json(&Made { folder: &args.folder, verifying_key: key });
-    }
-    let file = args.folder.join("server.toml");
-    output::say(&format!("edit {}, above all [task]; the public key for clients and shuffler:", file.display()));
-    output::print(&format!("{key}\n"))
-}
-
-/// A new key.
-#[derive(Serialize)]
-struct Rotated {
-    key_id: u8,
-}
-
-fn rotate(args: &RotateKeyArgs) -> Result<(), Failure> {
-    let config = ServerConfig::read(&args.config).map_err(refused)?;
-    let keys = ServerKeys::rotate(&config.keys).map_err(refused)?;
-    let [(id, _), ..] = keys.sealing.public_keys()[..] else { return Ok(()) };
-    if args.json {
-        return json(&Rotated { key_id: id.0 });
-    }
-    output::print(&format!("key {id} is the newest now; start the server again\n"))
-}
-
-fn json(value: &impl Serialize) -> Result<(), Failure> {
-    output::print(&format!("{}\n", serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?))
-}
-
-/// What the user can change is bad usage, the rest a failure.
-fn refused(error: ServerError) -> Failure {
-    match error {
-        ServerError::Config(sentence) => Failure::Usage(sentence),
-        other => Failure::Failed(other.into()),
+impl From<ServerError> for Failure {
+    /// What the user can change is bad usage, the rest a failure.
+    fn from(error: ServerError) -> Self {
+        match error {
+            ServerError::Config(sentence) => Self::Usage(sentence),
+            other => Self::Failed(other.into()),
+        }
     }
 }

@@ -17,6 +17,7 @@ pub(crate) use progress::Progress;
 
 use crate::failure::Failure;
 use anyhow::Context;
+use serde::Serialize;
 use std::io::{ErrorKind, Write, stderr, stdout};
 
 /// Writes data to stdout. A reader that has closed the pipe is [`Failure::ReaderLeft`].
@@ -26,6 +27,16 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::ReaderLeft),
         result => Ok(result.context("cannot write to stdout")?),
     }
+}
+
+/// Writes a JSON document to stdout, for people too.
+pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
+    print(&(serde_json::to_string_pretty(document).context("cannot write JSON")? + "\n"))
+}
+
+/// Writes a JSON document to stdout as one line of many.
+pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
+    print(&(serde_json::to_string(document).context("cannot write JSON")? + "\n"))
 }
 
 /// Writes a line to stderr. Unlike `eprintln!` it does not panic if nobody can hear it.

@@ -1,6 +1,9 @@
 //! Every report once, whatever is sent, and however often.
 
 use super::world::{WEIGHTS, World, batch_of, frame, get, id, put, weights};
+use crate::ServerKeys;
+use crate::keys::KeyRing;
+use crate::store::FileStore;
 use axum::body::Body;
 use axum::http::StatusCode;
 use shuffledp_wire::{ModelHash, SigningKey, TaskHash};
@@ -203,4 +206,34 @@ async fn reports_to_an_older_key_still_open_after_a_rotation_in_the_middle_of_a_
     records.push(world.inner_to(&frame(1), &round, 0));
     let answer = put(&service, id(2), world.batch(id(2), round.context(), &records)).await;
     assert_eq!((answer.json()["accepted"].as_u64(), answer.json()["rejected"].as_u64()), (Some(1), Some(1)));
+}
+
+#[tokio::test]
+async fn a_running_server_takes_up_rotated_keys_between_two_rounds() {
+    let mut world = World::new();
+    let folder = world.config.keys.clone();
+    world.keys = ServerKeys::create(&folder).unwrap();
+    let store = Box::new(FileStore::open(world.store_path()).unwrap());
+    let service = world.serve_with(KeyRing::follow(&folder).unwrap(), store).unwrap();
+    service.tick().unwrap();
+    let first = world.round(&service);
+    // Twice: the file no longer has the key that the open round offers.
+    ServerKeys::rotate(&folder).unwrap();
+    let newest = ServerKeys::rotate(&folder).unwrap();
+    service.tick().unwrap();
+    assert_eq!(world.round(&service), first);
+    let batch = world.batch(id(1), first.context(), &world.records(&first, 0..5));
+    assert_eq!(put(&service, id(1), batch).await.json()["accepted"], 5);
+
+    service.tick().unwrap();
+    let second = world.round(&service);
+    assert_eq!((second.round, second.server_keys.len(), second.server_keys[0].0), (2, 2, newest));
+    let batch = world.batch(id(2), second.context(), &world.records(&second, 0..5));
+    assert_eq!(put(&service, id(2), batch).await.json()["accepted"], 5);
+
+    // What cannot be read leaves everything as it was.
+    std::fs::write(folder.join("sealing.keys"), "nonsense").unwrap();
+    service.tick().unwrap();
+    let third = world.round(&service);
+    assert_eq!((third.round, &third.server_keys), (3, &second.server_keys));
 }

@@ -2,6 +2,7 @@
 
 use crate::clock::ManualClock;
 use crate::http::router;
+use crate::keys::KeyRing;
 use crate::plan::Plan;
 use crate::service::Service;
 use crate::store::{FileStore, Store};
@@ -88,9 +89,13 @@ impl World {
     }
 
     pub(super) fn serve_on(&self, store: Box<dyn Store>) -> Result<Arc<Service>> {
+        self.serve_with(self.keys.clone(), store)
+    }
+
+    pub(super) fn serve_with(&self, keys: impl Into<KeyRing>, store: Box<dyn Store>) -> Result<Arc<Service>> {
         let plan = Plan::new(&self.config)?;
         let clock = Arc::clone(&self.clock) as Arc<dyn crate::Clock>;
-        Service::new(plan, self.keys.clone(), self.config.round, store, clock).map(Arc::new)
+        Service::new(plan, keys, self.config.round, store, clock).map(Arc::new)
     }
 
     /// What the server publishes as its round.
