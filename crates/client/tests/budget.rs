@@ -9,7 +9,7 @@ use shuffledp_accounting::scheme::{RandomizerSpec, Round, Scheme};
 use shuffledp_client::state::{Offer, State};
 use shuffledp_client::{BudgetConfig, Client, ClientError, Ended, Status, run};
 use shuffledp_transport::Shutdown;
-use shuffledp_wire::{ModelHash, RoundContext, TaskHash};
+use shuffledp_wire::{KeysHash, ModelHash, RoundContext, TaskHash};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -21,7 +21,7 @@ fn cost() -> Round {
 
 fn context(task: u8, round: u64) -> RoundContext {
     let model = ModelHash::of(&round.to_be_bytes());
-    RoundContext { task: TaskHash::from_bytes([task; 32]), round, model }
+    RoundContext { task: TaskHash::from_bytes([task; 32]), round, model, keys: KeysHash::from_bytes([3; 32]) }
 }
 
 fn refused(folder: &Path) -> String {

@@ -220,6 +220,12 @@ async fn a_server_that_contradicts_itself_is_refused() {
     world.open_round(5, 6);
     let error = one_step(&config).await.unwrap_err();
     assert!(matches!(error, ClientError::Equivocation(_)) && !error.is_temporary(), "{error}");
+    // So is the same round and model with other keys: a key for each client would be a name for each report.
+    let (hash, bytes) = model(5);
+    let server_keys = vec![(shuffledp_wire::KeyId(3), shuffledp_wire::HpkeSecretKey::derive(b"yours").public_key())];
+    world.open(&shuffledp_wire::Round { server_keys, ..round(&world.parties, &world.task, 5, hash) }, hash, bytes);
+    let error = one_step(&config).await.unwrap_err();
+    assert!(error.to_string().contains("two lists of keys") && !error.is_temporary(), "{error}");
     for (number, seed) in [(4, 5), (1, 1)] {
         world.open_round(number, seed);
         let error = one_step(&config).await.unwrap_err();

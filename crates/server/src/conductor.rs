@@ -13,7 +13,7 @@ use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::round::{charge, server_step};
 use shuffledp_learning::step::ServerState;
-use shuffledp_wire::{BatchId, ModelHash, RoundContext};
+use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, KeysHash, ModelHash, RoundContext};
 use std::sync::Arc;
 
 /// Where a task is.
@@ -26,6 +26,9 @@ pub(crate) enum Phase {
     /// Another round would exceed the budget.
     BudgetSpent,
 }
+
+/// What reports of a round are sealed to.
+pub(crate) type PublicKeys = Vec<(KeyId, HpkePublicKey)>;
 
 /// Leads the rounds of a task.
 pub(crate) struct Conductor {
@@ -121,8 +124,9 @@ impl Conductor {
         self.open_round().map(|round| round.closes.saturating_add(self.times.grace()))
     }
 
-    /// Does what the time demands: gives up a round whose batch did not come (unless one is coming in just now), and opens the next.
-    pub(crate) fn tick(&mut self, now: Millis, receiving: bool) -> Result<Phase> {
+    /// Does what the time demands: gives up a round whose batch did not come (unless one is coming in just now), and opens the next, for which it asks for
+    /// the `keys`. They are fixed for as long as the round is open: two lists of one round would be two halves of its clients.
+    pub(crate) fn tick(&mut self, now: Millis, receiving: bool, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
         self.settled(|conductor| {
             if let Some(deadline) = conductor.deadline() {
                 if now < deadline || receiving {
@@ -130,7 +134,7 @@ impl Conductor {
                 }
                 conductor.close_with(None)?;
             }
-            conductor.open_next(now)
+            conductor.open_next(now, keys)
         })
     }
 
@@ -212,7 +216,7 @@ impl Conductor {
     }
 
     /// Charge first, then open, both in one transaction; whoever calls publishes only what this has done.
-    fn open_next(&mut self, now: Millis) -> Result<Phase> {
+    fn open_next(&mut self, now: Millis, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
         let round = self.record.last.as_ref().map_or(0, |last| last.context.round) + 1;
         if round > self.plan.rounds() {
             return Ok(Phase::Finished);
@@ -227,8 +231,10 @@ impl Conductor {
             return Ok(Phase::BudgetSpent);
         }
         let (model, _) = self.plan.model_file(&self.record.state.weights)?;
+        let keys = keys();
         let opening = Opening {
-            context: RoundContext { task: self.plan.hash(), round, model },
+            context: RoundContext { task: self.plan.hash(), round, model, keys: KeysHash::of(&keys) },
+            keys,
             charge: self.plan.charge,
             opens: now,
             closes: now.saturating_add(self.times.window()),

@@ -108,7 +108,10 @@ impl Service {
     pub(crate) fn tick(&self) -> Result<Phase> {
         let mut conductor = self.lock();
         let before = conductor.open_round().map(|open| open.context.round);
-        let phase = conductor.tick(self.clock.now(), self.is_receiving())?;
+        let phase = conductor.tick(self.clock.now(), self.is_receiving(), || {
+            self.keys.refresh();
+            self.keys.sealing().public_keys()
+        })?;
         let open = conductor.open_round().map(|open| (open.context.round, open.epsilon));
         if open.map(|(round, _)| round) != before {
             if let Some(round) = before {
@@ -117,7 +120,6 @@ impl Service {
             if let Some((round, epsilon)) = open {
                 tracing::info!(round, epsilon, "round open");
             }
-            self.keys.refresh();
         }
         self.publish(&mut conductor, phase)?;
         Ok(phase)
@@ -167,7 +169,7 @@ impl Service {
     }
 }
 
-/// Signs the last round that was opened, with the keys of now.
+/// Signs the last round that was opened, with the keys that it was opened with, whatever was rotated since: the same bytes whenever it is signed.
 pub(crate) fn sign_round(plan: &Plan, conductor: &Conductor, keys: &KeyRing) -> Result<Option<Bytes>> {
     let Some(last) = conductor.last_round() else { return Ok(None) };
     let round = Round {
@@ -175,7 +177,7 @@ pub(crate) fn sign_round(plan: &Plan, conductor: &Conductor, keys: &KeyRing) -> 
         round: last.context.round,
         model: last.context.model,
         payload_len: plan.task().payload_len,
-        server_keys: keys.sealing().public_keys(),
+        server_keys: last.keys.clone(),
         opens: last.opens,
         closes: last.closes,
     };

@@ -13,7 +13,7 @@ use shuffledp_shuffler::store::{Entry, RoundRecord, SqliteFolder, Stores};
 use shuffledp_shuffler::{Config, Environment, NoWitness, ServerConfig, init, start};
 use shuffledp_transport::{ClientConfig, HttpClient, ListenConfig, Shutdown, join, serve};
 use shuffledp_wire::{
-    BatchDecoder, BatchEvent, KeyId, ModelHash, Round, RoundContext, ServerSecretKeys, ShufflerKeys, Signed,
+    BatchDecoder, BatchEvent, KeyId, KeysHash, ModelHash, Round, RoundContext, ServerSecretKeys, ShufflerKeys, Signed,
     SigningKey, SystemRandom, TaskHash, VerifyingKey, inner_len, paths, seal_report,
 };
 use std::collections::HashMap;
@@ -56,7 +56,7 @@ async fn main() -> Outcome<()> {
     let config = Config::loopback(folder.path(), 2, servers);
 
     // A large batch, left by an earlier process, whose window ended just now.
-    let large = context(2);
+    let large = context(2, &secrets);
     let filled = Instant::now();
     if batch > 0 {
         let now = now();
@@ -66,7 +66,7 @@ async fn main() -> Outcome<()> {
         println!("filled a store with {batch} reports in {:.1} s", filled.elapsed().as_secs_f64());
     }
 
-    let small = context(1);
+    let small = context(1, &secrets);
     let signed = sign(&small, &secrets, &signing, (now() - 1000, now() + 3_600_000))?;
     server.rounds.lock().map_err(|_| "poisoned")?.insert(small.task, signed);
     let (trigger, shutdown) = Shutdown::new();
@@ -167,8 +167,9 @@ fn fill(stores: &SqliteFolder, context: &RoundContext, signed: Vec<u8>, key: &Si
     Ok(())
 }
 
-fn context(task: u8) -> RoundContext {
-    RoundContext { task: TaskHash::from_bytes([task; 32]), round: 1, model: ModelHash::of(b"model") }
+fn context(task: u8, secrets: &ServerSecretKeys) -> RoundContext {
+    let (task, keys) = (TaskHash::from_bytes([task; 32]), KeysHash::of(&secrets.public_keys()));
+    RoundContext { task, round: 1, model: ModelHash::of(b"model"), keys }
 }
 
 fn sign(context: &RoundContext, secrets: &ServerSecretKeys, key: &SigningKey, window: (u64, u64)) -> Outcome<Vec<u8>> {

@@ -186,7 +186,7 @@ impl Config {
             return wrong("max_rounds", "must be at least 1");
         }
         if self.max_report_bytes < shuffledp_wire::report_len(1) {
-            return wrong("max_report_bytes", "must be at least 191, the shortest report there is");
+            return wrong("max_report_bytes", "must be at least 223, the shortest report there is");
         }
         if self.waiting_bytes < self.max_report_bytes {
             return wrong("waiting_bytes", "must be at least max_report_bytes, or no report fits");
@@ -242,7 +242,7 @@ mod tests {
             ("min_batch = 100", "min_bach = 100\nmin_batch = 100", "min_bach"),
             ("min_batch = 100", "min_batch = 100\npoll_seconds = 0", "poll_seconds"),
             ("min_batch = 100", "min_batch = 100\nwaiting_bytes = 1000", "waiting_bytes"),
-            ("min_batch = 100", "min_batch = 100\nmax_report_bytes = 190", "max_report_bytes"),
+            ("min_batch = 100", "min_batch = 100\nmax_report_bytes = 222", "max_report_bytes"),
             ("shuffledp-verifying-v1:", "shuffledp-hpke-public-v1:", "key"),
             ("127.0.0.1:0", "0.0.0.0:8443", "allow_plain_http"),
         ] {

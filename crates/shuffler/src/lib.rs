@@ -6,7 +6,7 @@
 //!   again ([`store`], `intake`). A batch is sent until the server acknowledges it, always with the same id in the same order
 //!   (`rounds::forward`).
 //! - **Nothing short.** The transaction that makes a batch is the one that counts it ([`store::RoundStore::seal`]); a round that
-//!   ends below the minimum is deleted. A triple of task, round and model is released at most once, across restarts too ([`store::Memory`]).
+//!   ends below the minimum is deleted. What has one task, round, model and list of the server's keys is released at most once, across restarts too ([`store::Memory`]).
 //! - **No order, no sender.** Keys of rows are random, the permutation is uniform ([`permutation`]); no handler can learn an address, and nothing is
 //!   logged or counted per report.
 //! - **No reading.** The only rooms below are `wire` and `transport`: there is no decoder for what a report says, and no server's key.

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{CLOSES, OPENS, Reply, World, context};
-use shuffledp_wire::{ModelHash, RoundContext};
+use shuffledp_wire::{HpkeSecretKey, KeyId, ModelHash, Round, RoundContext, SystemRandom, seal_report};
 
 #[tokio::test]
 async fn repeated_late_early_unknown_and_broken() {
@@ -28,7 +28,7 @@ async fn repeated_late_early_unknown_and_broken() {
     for report in &reports[..3] {
         assert_eq!(shuffler.post(report).await, 202, "a repeated report has the same answer");
     }
-    // Another model of the same round is another triple, which nobody has opened.
+    // Another model of the same round is another context, which nobody has opened.
     let split = RoundContext { model: ModelHash::of(b"another"), ..round };
     let report = shuffler.seal(&world.server, &split, 77).await;
     assert_eq!(shuffler.post(&report).await, 410);
@@ -54,12 +54,44 @@ async fn repeated_late_early_unknown_and_broken() {
     world.clock.set(OPENS + 5);
     let shuffler = world.start().await;
     assert_eq!(shuffler.post(&reports[0]).await, 410);
-    // A server that signs the same triple with another window gets no second batch.
+    // A server that signs the same round with another window gets no second batch.
     world.server.show(&round, OPENS, CLOSES + 1000);
     assert_eq!(shuffler.post(&reports[3]).await, 410);
     world.clock.set(CLOSES + 1000);
     shuffler.tick_and_settle().await;
     assert_eq!(world.server.attempts.lock().unwrap().len(), 1);
+}
+
+/// A server that shows each client a key of its own would know by the key that opens a report whose it is. It gets a batch for each list of keys, and
+/// none of them is large enough.
+#[tokio::test]
+async fn a_server_that_shows_different_keys_gets_no_batch() {
+    let world = World::new(3).await;
+    let shuffler = world.start().await;
+    let keys = shuffler.keys().await;
+    let context = context(1, 1);
+    for client in 0..4_u8 {
+        let server_keys = vec![(KeyId(0), HpkeSecretKey::derive(&[client; 32]).public_key())];
+        let round = Round {
+            task: context.task,
+            round: context.round,
+            model: context.model,
+            payload_len: common::PAYLOAD,
+            server_keys,
+            opens: OPENS,
+            closes: CLOSES,
+        };
+        let mut random = SystemRandom::from_operating_system().unwrap();
+        let report =
+            seal_report(&[client; 8], &round.context(), &round.server_keys[0], &keys.keys[0], &mut random).unwrap();
+        world.server.show_round(round);
+        assert_eq!(shuffler.post(&report).await, 202);
+    }
+    assert_eq!(shuffler.running.unfinished(), 4, "one store for each list");
+    world.clock.set(CLOSES);
+    shuffler.tick_and_settle().await;
+    assert!(world.server.attempts.lock().unwrap().is_empty());
+    assert_eq!((shuffler.running.unfinished(), world.stores()), (0, 0));
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 use shuffledp_wire::{
-    BatchDecoder, BatchEncoder, BatchHeader, BatchId, ModelHash, RoundContext, ServerSecretKeys, ShufflerSecretKeys,
-    SigningKey, TaskHash, inner_len, open_inner, open_outer, seal_report,
+    BatchDecoder, BatchEncoder, BatchHeader, BatchId, KeysHash, ModelHash, RoundContext, ServerSecretKeys,
+    ShufflerSecretKeys, SigningKey, TaskHash, inner_len, open_inner, open_outer, seal_report,
 };
 use std::hint::black_box;
 
@@ -18,7 +18,8 @@ const REPORTS: usize = 256;
 fn seal_and_open(criterion: &mut Criterion) {
     let (server, shuffler) = keys();
     let (server_key, shuffler_key) = (server.public_keys().remove(0), shuffler.public_keys().remove(0));
-    let context = RoundContext { task: TaskHash::from_bytes([1; 32]), round: 1, model: ModelHash::of(b"weights") };
+    let (task, keys) = (TaskHash::from_bytes([1; 32]), KeysHash::of(&server.public_keys()));
+    let context = RoundContext { task, round: 1, model: ModelHash::of(b"weights"), keys };
     let payload = vec![0x5a; PAYLOAD_LEN as usize];
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let mut seal = || seal_report(&payload, &context, &server_key, &shuffler_key, &mut rng).expect("seals");

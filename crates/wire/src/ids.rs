@@ -1,7 +1,8 @@
-//! Names of things: hashes, random ids, and the triple that a batch is gathered by.
+//! Names of things: hashes, random ids, and what a batch is gathered by.
 
 use crate::codec::Reader;
 use crate::error::{Result, WireError};
+use crate::keys::{HpkePublicKey, write_keys};
 use rand::rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -60,6 +61,9 @@ name_of_bytes!(
     /// SHA-256 of a model's file, byte by byte.
     ModelHash, 32, "32 bytes");
 name_of_bytes!(
+    /// SHA-256 of a list of keys as messages have it.
+    KeysHash, 32, "32 bytes");
+name_of_bytes!(
     /// A report's name, drawn by its client and seen by the server alone. The same report sent twice counts once.
     ReportId, 16, "16 bytes");
 name_of_bytes!(
@@ -77,6 +81,15 @@ impl TaskHash {
     /// Of a task's encoding.
     pub(crate) fn of_encoding(encoding: &[u8]) -> Self {
         Self(Sha256::digest(encoding).into())
+    }
+}
+
+impl KeysHash {
+    /// Of a list of keys, in its order.
+    pub fn of(keys: &[(KeyId, HpkePublicKey)]) -> Self {
+        let mut encoding = Vec::new();
+        write_keys(&mut encoding, keys);
+        Self(Sha256::digest(&encoding).into())
     }
 }
 
@@ -108,8 +121,9 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// What a report is for. The shuffler gathers batches by all three, so that a server that shows different clients different rounds or models only
-/// splits them into batches that are too small to be released.
+/// What a report is for. The shuffler gathers batches by all four, so that a server that shows different clients different rounds, models or keys only
+/// splits them into batches that are too small to be released. Without the keys it could give each client a key of its own, and know whose report it
+/// is by which of them opens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RoundContext {
     /// The task.
@@ -118,28 +132,32 @@ pub struct RoundContext {
     pub round: u64,
     /// The model that the round starts from.
     pub model: ModelHash,
+    /// The server's keys, all that the round offers.
+    pub keys: KeysHash,
 }
 
 impl RoundContext {
     /// Length of its encoding, which has no version and type of its own: it is part of other messages.
-    pub const LEN: usize = 72;
+    pub const LEN: usize = 104;
 
-    /// Task, round (big-endian), model.
+    /// Task, round (big-endian), model, keys.
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[..32].copy_from_slice(self.task.as_bytes());
         bytes[32..40].copy_from_slice(&self.round.to_be_bytes());
-        bytes[40..].copy_from_slice(self.model.as_bytes());
+        bytes[40..72].copy_from_slice(self.model.as_bytes());
+        bytes[72..].copy_from_slice(self.keys.as_bytes());
         bytes
     }
 
-    /// The inverse of [`to_bytes`](Self::to_bytes); any 72 bytes are a context.
+    /// The inverse of [`to_bytes`](Self::to_bytes); any 104 bytes are a context.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
-        let (mut task, mut round, mut model) = ([0; 32], [0; 8], [0; 32]);
+        let (mut task, mut round, mut model, mut keys) = ([0; 32], [0; 8], [0; 32], [0; 32]);
         task.copy_from_slice(&bytes[..32]);
         round.copy_from_slice(&bytes[32..40]);
-        model.copy_from_slice(&bytes[40..]);
-        Self { task: TaskHash(task), round: u64::from_be_bytes(round), model: ModelHash(model) }
+        model.copy_from_slice(&bytes[40..72]);
+        keys.copy_from_slice(&bytes[72..]);
+        Self { task: TaskHash(task), round: u64::from_be_bytes(round), model: ModelHash(model), keys: KeysHash(keys) }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self> {

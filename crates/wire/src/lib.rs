@@ -8,15 +8,24 @@
 //!
 //! ```
 //! use shuffledp_wire::{
-//!     ModelHash, RoundContext, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner, open_outer, report_len, seal_report,
+//!     ModelHash, Round, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner, open_outer, report_len, seal_report,
 //! };
 //! # fn main() -> shuffledp_wire::Result<()> {
 //! let (server, shuffler) = (ServerSecretKeys::generate()?, ShufflerSecretKeys::generate()?);
-//! let context = RoundContext { task: TaskHash::from_bytes([7; 32]), round: 1, model: ModelHash::of(b"weights") };
+//! let round = Round {
+//!     task: TaskHash::from_bytes([7; 32]),
+//!     round: 1,
+//!     model: ModelHash::of(b"weights"),
+//!     payload_len: 10,
+//!     server_keys: server.public_keys(),
+//!     opens: 0,
+//!     closes: 1000,
+//! };
+//! let context = round.context();
 //!
 //! // The client seals its randomized gradient for the server, and that for the shuffler.
 //! let mut rng = SystemRandom::from_operating_system()?;
-//! let sealed = seal_report(b"randomized", &context, &server.public_keys()[0], &shuffler.public_keys()[0], &mut rng)?;
+//! let sealed = seal_report(b"randomized", &context, &round.server_keys[0], &shuffler.public_keys()[0], &mut rng)?;
 //! assert_eq!(sealed.len(), report_len(10));
 //!
 //! // The shuffler learns what it is for, and nothing of what it says.
@@ -51,10 +60,10 @@ use aes_gcm as _;
 pub use batch::{BatchDecoder, BatchEncoder, BatchEnd, BatchEvent, BatchHeader};
 pub use codec::{Message, VERSION};
 pub use error::{Result, WireError};
-pub use ids::{BatchId, KeyId, ModelHash, ReportId, RoundContext, TaskHash};
+pub use ids::{BatchId, KeyId, KeysHash, ModelHash, ReportId, RoundContext, TaskHash};
 pub use keys::{
     HpkePublicKey, HpkeSecretKey, Role, SecretKeys, Server, ServerSecretKeys, Shuffler, ShufflerSecretKeys, SigningKey,
-    VerifyingKey,
+    VerifyingKey, decode_keys, encode_keys,
 };
 pub use random::SystemRandom;
 pub use report::{InnerReport, MAX_PAYLOAD_LEN, inner_len, report_len};

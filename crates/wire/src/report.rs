@@ -1,7 +1,7 @@
 //! Where everything is in a report. All reports of a task have one length.
 //!
 //! ```text
-//! report   version ‖ 4 ‖ key id ‖ enc (32) ‖ AES-128-GCM of [ context (72) ‖ inner ] ‖ tag (16)      to the shuffler
+//! report   version ‖ 4 ‖ key id ‖ enc (32) ‖ AES-128-GCM of [ context (104) ‖ inner ] ‖ tag (16)     to the shuffler
 //! inner    version ‖ 5 ‖ key id ‖ enc (32) ‖ AES-128-GCM of [ report id (16) ‖ payload ] ‖ tag (16)  to the server
 //! ```
 
@@ -26,7 +26,7 @@ pub(crate) const PREFIX_LEN: usize = HEADER_LEN + ENC_LEN;
 const INNER_OVERHEAD: usize = PREFIX_LEN + ReportId::LEN + TAG_LEN;
 const OVERHEAD: usize = PREFIX_LEN + RoundContext::LEN + INNER_OVERHEAD + TAG_LEN;
 
-/// Length of a sealed report, the body of `POST /v1/reports`: the payload's and 190 bytes.
+/// Length of a sealed report, the body of `POST /v1/reports`: the payload's and 222 bytes.
 pub const fn report_len(payload_len: u32) -> usize {
     payload_len as usize + OVERHEAD
 }

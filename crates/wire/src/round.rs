@@ -3,7 +3,7 @@
 use crate::codec::sealed::Body;
 use crate::codec::{MAX_COUNT, Reader, require, types};
 use crate::error::Result;
-use crate::ids::{KeyId, ModelHash, RoundContext, TaskHash};
+use crate::ids::{KeyId, KeysHash, ModelHash, RoundContext, TaskHash};
 use crate::keys::{HpkePublicKey, MAX_KEYS, check_keys, read_keys, write_keys};
 use crate::report::MAX_PAYLOAD_LEN;
 use crate::task::Task;
@@ -19,7 +19,7 @@ pub struct Round {
     pub model: ModelHash,
     /// Bytes of every payload, as the task says. Here once more for the shuffler, which refuses reports of another length and has no other use for the task.
     pub payload_len: u32,
-    /// What the inner layer is sealed to, newest first.
+    /// What the inner layer is sealed to, newest first. The same for all clients: their hash is part of what reports name.
     pub server_keys: Vec<(KeyId, HpkePublicKey)>,
     /// When reports are first taken, in milliseconds since 1970 (UTC).
     pub opens: u64,
@@ -28,9 +28,9 @@ pub struct Round {
 }
 
 impl Round {
-    /// The triple that its reports name.
+    /// What its reports name.
     pub fn context(&self) -> RoundContext {
-        RoundContext { task: self.task, round: self.round, model: self.model }
+        RoundContext { task: self.task, round: self.round, model: self.model, keys: KeysHash::of(&self.server_keys) }
     }
 
     /// Whether reports are taken at this time: `opens` ≤ now < `closes`.
@@ -50,10 +50,12 @@ impl Body for Round {
     const NAME: &'static str = "round";
     const TYPE: u8 = types::ROUND;
     const SIGNATURE_CONTEXT: &'static [u8] = b"shuffledp v1 signature round\0";
-    const MAX_LEN: usize = 2 + RoundContext::LEN + 4 + 1 + MAX_KEYS * 33 + 2 * 8;
+    const MAX_LEN: usize = 2 + 32 + 8 + 32 + 4 + 1 + MAX_KEYS * 33 + 2 * 8;
 
     fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.context().to_bytes());
+        bytes.extend_from_slice(self.task.as_bytes());
+        bytes.extend_from_slice(&self.round.to_be_bytes());
+        bytes.extend_from_slice(self.model.as_bytes());
         bytes.extend_from_slice(&self.payload_len.to_be_bytes());
         write_keys(bytes, &self.server_keys);
         bytes.extend_from_slice(&self.opens.to_be_bytes());
@@ -61,11 +63,10 @@ impl Body for Round {
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let RoundContext { task, round, model } = RoundContext::read(reader)?;
         Ok(Self {
-            task,
-            round,
-            model,
+            task: TaskHash::from_bytes(reader.array("task")?),
+            round: reader.u64("round")?,
+            model: ModelHash::from_bytes(reader.array("model")?),
             payload_len: reader.u32("payload_len")?,
             server_keys: read_keys(reader, Self::NAME)?,
             opens: reader.u64("opens")?,

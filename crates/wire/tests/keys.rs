@@ -104,7 +104,8 @@ fn rings_of_keys() {
 #[test]
 fn nothing_is_sealed_to_a_point_of_small_order() {
     let good = ServerSecretKeys::generate().unwrap().public_keys().remove(0);
-    let context = RoundContext { task: TaskHash::from_bytes([1; 32]), round: 1, model: ModelHash::of(b"") };
+    let keys = KeysHash::from_bytes([2; 32]);
+    let context = RoundContext { task: TaskHash::from_bytes([1; 32]), round: 1, model: ModelHash::of(b""), keys };
     let mut rng = SystemRandom::from_operating_system().unwrap();
     for u in [0, 1] {
         let mut bytes = [0; 32];

@@ -8,10 +8,13 @@ use rand::rngs::ChaCha20Rng;
 use shuffledp_wire::*;
 
 fn context() -> impl Strategy<Value = RoundContext> {
-    (any::<[u8; 32]>(), any::<u64>(), any::<[u8; 32]>()).prop_map(|(task, round, model)| RoundContext {
-        task: TaskHash::from_bytes(task),
-        round,
-        model: ModelHash::from_bytes(model),
+    (any::<[u8; 32]>(), any::<u64>(), any::<[u8; 32]>(), any::<[u8; 32]>()).prop_map(|(task, round, model, keys)| {
+        RoundContext {
+            task: TaskHash::from_bytes(task),
+            round,
+            model: ModelHash::from_bytes(model),
+            keys: KeysHash::from_bytes(keys),
+        }
     })
 }
 
@@ -70,11 +73,18 @@ proptest! {
 
     #[test]
     fn rounds(mut context in context(), keys in keys(), payload_len in 1..=MAX_PAYLOAD_LEN, opens in 0_u64..1 << 52, window in 1_u64..1 << 52) {
-        context.round = context.round % (1 << 53) + 1;
-        let RoundContext { task, round, model } = context;
+        (context.round, context.keys) = (context.round % (1 << 53) + 1, KeysHash::of(&keys));
+        prop_assert_eq!(decode_keys(&encode_keys(&keys)).unwrap(), keys.clone());
+        let RoundContext { task, round, model, .. } = context;
         let round = Round { task, round, model, payload_len, server_keys: keys, opens, closes: opens + window };
         prop_assert_eq!(round.context(), context);
         round_trip(&round);
+        // Other keys, or the same in another order, are another context.
+        let mut fewer = round.clone();
+        let first = fewer.server_keys.remove(0);
+        prop_assert_ne!(fewer.context(), context);
+        fewer.server_keys.push(first);
+        prop_assert_eq!(fewer.context() == context, round.server_keys.len() == 1);
     }
 
     #[test]
@@ -149,7 +159,8 @@ proptest! {
 fn every_flipped_bit_is_noticed() {
     let server = ServerSecretKeys::new(vec![(KeyId(0), HpkeSecretKey::derive(b"server"))]).unwrap();
     let shuffler = ShufflerSecretKeys::new(vec![(KeyId(0), HpkeSecretKey::derive(b"shuffler"))]).unwrap();
-    let context = RoundContext { task: TaskHash::from_bytes([4; 32]), round: 5, model: ModelHash::of(b"weights") };
+    let (task, keys) = (TaskHash::from_bytes([4; 32]), KeysHash::of(&server.public_keys()));
+    let context = RoundContext { task, round: 5, model: ModelHash::of(b"weights"), keys };
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let (server_key, shuffler_key) = (server.public_keys().remove(0), shuffler.public_keys().remove(0));
     let sealed = seal_report(b"0123", &context, &server_key, &shuffler_key, &mut rng).unwrap();

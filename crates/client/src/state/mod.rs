@@ -69,7 +69,7 @@ impl State {
         &self.ledger
     }
 
-    /// Compares a round with those before. One that goes back, or repeats with another model, is how a server would make a client answer twice.
+    /// Compares a round with those before. One that goes back, or repeats with another model or other keys, is how a server would make a client answer twice.
     pub fn judge(&self, offered: &RoundContext) -> Result<Offer> {
         judge(self.record.seen.iter().find(|seen| seen.task == offered.task), offered)
     }
@@ -160,6 +160,9 @@ pub(crate) fn judge(last: Option<&RoundContext>, offered: &RoundContext) -> Resu
         }
         Some(last) if offered.round == last.round && offered.model != last.model => {
             Err(ClientError::Equivocation(format!("round {} is offered with two models", offered.round)))
+        }
+        Some(last) if offered.round == last.round && offered.keys != last.keys => {
+            Err(ClientError::Equivocation(format!("round {} is offered with two lists of keys", offered.round)))
         }
         Some(last) if offered.round == last.round => Ok(Offer::Known),
         _ => Ok(Offer::New),

@@ -7,7 +7,7 @@ use crate::error::{ClientError, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shuffledp_accounting::accountant::Accountant;
-use shuffledp_wire::{ModelHash, RoundContext, TaskHash};
+use shuffledp_wire::{KeysHash, ModelHash, RoundContext, TaskHash};
 use std::path::Path;
 
 const VERSION: u32 = 1;
@@ -55,6 +55,7 @@ struct SavedContext {
     task: String,
     round: u64,
     model: String,
+    keys: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -125,13 +126,13 @@ impl Record {
 }
 
 fn save_context(context: &RoundContext) -> SavedContext {
-    let RoundContext { task, round, model } = context;
-    SavedContext { task: task.to_string(), round: *round, model: model.to_string() }
+    let RoundContext { task, round, model, keys } = context;
+    SavedContext { task: task.to_string(), round: *round, model: model.to_string(), keys: keys.to_string() }
 }
 
 fn load_context(saved: &SavedContext) -> shuffledp_wire::Result<RoundContext> {
     let (task, model) = (saved.task.parse::<TaskHash>()?, saved.model.parse::<ModelHash>()?);
-    Ok(RoundContext { task, round: saved.round, model })
+    Ok(RoundContext { task, round: saved.round, model, keys: saved.keys.parse::<KeysHash>()? })
 }
 
 #[cfg(test)]
@@ -140,7 +141,8 @@ mod tests {
     use shuffledp_accounting::scheme::{RandomizerSpec, Round, Scheme};
 
     fn record() -> Record {
-        let context = RoundContext { task: TaskHash::from_bytes([1; 32]), round: 9, model: ModelHash::of(b"weights") };
+        let (task, keys) = (TaskHash::from_bytes([1; 32]), KeysHash::from_bytes([2; 32]));
+        let context = RoundContext { task, round: 9, model: ModelHash::of(b"weights"), keys };
         let mut accountant = Accountant::new();
         // A rate that JSON would move by one unit in the last place if it were read carelessly.
         let scheme = Scheme::check_in(10_000, 0.1 + 0.2, 0.0).unwrap();

@@ -2,13 +2,14 @@
 
 use super::row::{
     array, decode_charge, decode_state, encode_charge, encode_state, integer, model_hash, natural, parse_status,
+    read_keys,
 };
 use super::writes::{forget, insert_batch, insert_model, write};
 use super::{BatchRecord, Beginning, Closing, Opening, RoundRecord, Status, Store, TaskRecord};
 use crate::error::{Result, ServerError};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use shuffledp_accounting::scheme::Round as AccountedRound;
-use shuffledp_wire::{BatchId, ModelHash, RoundContext, TaskHash};
+use shuffledp_wire::{BatchId, KeysHash, ModelHash, RoundContext, TaskHash, encode_keys};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The layout of the file.
-const SCHEMA_VERSION: i64 = 1;
+const SCHEMA_VERSION: i64 = 2;
 
 /// One SQLite file. A transaction that has returned is on the disk (`synchronous = FULL`), and nobody else may open the file
 /// meanwhile: two servers on one budget would exceed it.
@@ -102,23 +103,25 @@ impl Store for FileStore {
         let last = self
             .connection
             .query_row(
-                "SELECT round, model, opens, closes, epsilon, epsilon_lower, entry, status FROM rounds JOIN ledger USING (task, round)
+                "SELECT round, model, opens, closes, epsilon, epsilon_lower, entry, status, keys FROM rounds JOIN ledger USING (task, round)
                  WHERE task = ?1 ORDER BY round DESC LIMIT 1",
                 [task.as_bytes()],
                 |row| {
-                    let model: Vec<u8> = row.get(1)?;
+                    let (model, keys): (Vec<u8>, Vec<u8>) = (row.get(1)?, row.get(8)?);
                     let (entry, status): (String, String) = (row.get(6)?, row.get(7)?);
-                    Ok((row.get(0)?, model, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, entry, status))
+                    Ok((row.get(0)?, model, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, entry, status, keys))
                 },
             )
             .optional()
             .map_err(read)?;
         let state = decode_state(&state)?;
-        let Some((round, model, opens, closes, epsilon, epsilon_lower, entry, status)) = last else {
+        let Some((round, model, opens, closes, epsilon, epsilon_lower, entry, status, keys)) = last else {
             return Ok(Some(TaskRecord { state, last: None, is_open: false }));
         };
+        let (model, keys) = (model_hash(&model)?, read_keys(&keys)?);
         let last = Opening {
-            context: RoundContext { task: *task, round: natural(round)?, model: model_hash(&model)? },
+            context: RoundContext { task: *task, round: natural(round)?, model, keys: KeysHash::of(&keys) },
+            keys,
             charge: decode_charge(&entry)?,
             opens: natural(opens)?,
             closes: natural(closes)?,
@@ -148,9 +151,9 @@ impl Store for FileStore {
     }
 
     fn open(&mut self, opening: &Opening) -> Result<()> {
-        let Opening { context, charge, opens, closes, epsilon, epsilon_lower } = opening;
+        let Opening { context, keys, charge, opens, closes, epsilon, epsilon_lower } = opening;
         let (task, round) = (context.task.as_bytes(), integer(context.round)?);
-        let (opens, closes) = (integer(*opens)?, integer(*closes)?);
+        let (model, opens, closes) = (context.model.as_bytes(), integer(*opens)?, integer(*closes)?);
         let entry = encode_charge(charge)?;
         self.transact(|transaction| {
             transaction
@@ -158,9 +161,9 @@ impl Store for FileStore {
                 .map_err(write)?;
             transaction
                 .execute(
-                    "INSERT INTO rounds (task, round, model, opens, closes, status, epsilon, epsilon_lower)
-                     VALUES (?1, ?2, ?3, ?4, ?5, 'open', ?6, ?7)",
-                    params![task, round, context.model.as_bytes(), opens, closes, epsilon, epsilon_lower],
+                    "INSERT INTO rounds (task, round, model, keys, opens, closes, status, epsilon, epsilon_lower)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'open', ?7, ?8)",
+                    params![task, round, model, encode_keys(keys), opens, closes, epsilon, epsilon_lower],
                 )
                 .map_err(write)?;
             Ok(())
@@ -202,17 +205,21 @@ impl Store for FileStore {
         let row = self
             .connection
             .query_row(
-                "SELECT task, round, model, accepted, rejected FROM batches WHERE id = ?1",
+                "SELECT task, model, keys, round, accepted, rejected FROM batches WHERE id = ?1",
                 [id.as_bytes()],
-                |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get(1)?, row.get::<_, Vec<u8>>(2)?, row.get(3)?, row.get(4)?)),
+                |row| {
+                    let hash = |column| row.get::<_, Vec<u8>>(column);
+                    Ok((hash(0)?, hash(1)?, hash(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+                },
             )
             .optional()
             .map_err(read)?;
-        let Some((task, round, model, accepted, rejected)) = row else { return Ok(None) };
+        let Some((task, model, keys, round, accepted, rejected)) = row else { return Ok(None) };
         let context = RoundContext {
             task: TaskHash::from_bytes(array(&task)?),
             round: natural(round)?,
             model: model_hash(&model)?,
+            keys: KeysHash::from_bytes(array(&keys)?),
         };
         Ok(Some(BatchRecord { context, accepted: natural(accepted)?, rejected: natural(rejected)? }))
     }

@@ -12,7 +12,7 @@ pub use file::FileStore;
 use crate::error::Result;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::step::ServerState;
-use shuffledp_wire::{BatchId, ModelHash, ReportId, RoundContext, TaskHash};
+use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, ModelHash, ReportId, RoundContext, TaskHash};
 
 /// Where a server keeps what must survive it.
 pub trait Store: Send {
@@ -70,8 +70,10 @@ pub struct TaskRecord {
 /// A round that is charged and opened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opening {
-    /// Task, round and model.
+    /// Task, round, model and keys.
     pub context: RoundContext,
+    /// What reports are sealed to, as long as it is open: the context has its hash.
+    pub keys: Vec<(KeyId, HpkePublicKey)>,
     /// What is charged.
     pub charge: AccountedRound,
     /// When it opens, in milliseconds since 1970.
@@ -87,7 +89,7 @@ pub struct Opening {
 /// A round that is closed.
 #[derive(Debug)]
 pub struct Closing<'a> {
-    /// Task, round and model.
+    /// Task, round, model and keys.
     pub context: RoundContext,
     /// The batch, unless none came in time.
     pub batch: Option<ClosingBatch<'a>>,
@@ -115,7 +117,7 @@ pub struct ClosingBatch<'a> {
 /// What became of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchRecord {
-    /// Task, round and model.
+    /// Task, round, model and keys.
     pub context: RoundContext,
     /// Reports that were aggregated.
     pub accepted: u64,

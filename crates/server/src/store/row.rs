@@ -4,7 +4,7 @@ use super::Status;
 use crate::error::{Result, ServerError};
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::step::ServerState;
-use shuffledp_wire::ModelHash;
+use shuffledp_wire::{HpkePublicKey, KeyId, ModelHash, decode_keys};
 
 /// First byte of a state; another layout gets another number.
 const VERSION: u8 = 1;
@@ -69,6 +69,10 @@ pub(super) fn natural(number: i64) -> Result<u64> {
 
 pub(super) fn model_hash(bytes: &[u8]) -> Result<ModelHash> {
     Ok(ModelHash::from_bytes(array(bytes)?))
+}
+
+pub(super) fn read_keys(bytes: &[u8]) -> Result<Vec<(KeyId, HpkePublicKey)>> {
+    decode_keys(bytes).map_err(|error| ServerError::damaged(format!("the keys of a round: {error}")))
 }
 
 pub(super) fn parse_status(word: &str) -> Result<Status> {

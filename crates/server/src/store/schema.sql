@@ -15,6 +15,7 @@ CREATE TABLE rounds (
     task        BLOB NOT NULL REFERENCES tasks(hash),
     round       INTEGER NOT NULL,
     model       BLOB NOT NULL,          -- the weights that gradients are taken at
+    keys        BLOB NOT NULL,          -- what reports are sealed to, the list that all clients are shown
     opens       INTEGER NOT NULL,       -- milliseconds since 1970
     closes      INTEGER NOT NULL,
     status      TEXT NOT NULL CHECK (status IN ('open', 'done', 'expired', 'abandoned')),
@@ -39,6 +40,7 @@ CREATE TABLE batches (
     task        BLOB NOT NULL,
     round       INTEGER NOT NULL,
     model       BLOB NOT NULL,
+    keys        BLOB NOT NULL,          -- SHA-256 of the round's list
     accepted    INTEGER NOT NULL,
     rejected    INTEGER NOT NULL,
     UNIQUE (task, round)                -- one batch a round

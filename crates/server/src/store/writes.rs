@@ -4,7 +4,7 @@ use super::Closing;
 use super::row::integer;
 use crate::error::{Result, ServerError};
 use rusqlite::{Transaction, params};
-use shuffledp_wire::ModelHash;
+use shuffledp_wire::{ModelHash, RoundContext};
 
 /// Report ids and superseded models of this many rounds are kept. Older ones have no use: their rounds are closed, and a sealed report opens only
 /// under its own round.
@@ -16,12 +16,13 @@ pub(super) fn write(error: rusqlite::Error) -> ServerError {
 
 pub(super) fn insert_batch(transaction: &Transaction<'_>, closing: &Closing<'_>, round: i64) -> Result<()> {
     let Some(batch) = &closing.batch else { return Ok(()) };
-    let (task, model) = (closing.context.task.as_bytes(), closing.context.model.as_bytes());
+    let RoundContext { task, model, keys, .. } = &closing.context;
+    let (task, model, keys) = (task.as_bytes(), model.as_bytes(), keys.as_bytes());
     let (accepted, rejected) = (integer(batch.report_ids.len() as u64)?, integer(batch.rejected)?);
     transaction
         .execute(
-            "INSERT INTO batches (id, task, round, model, accepted, rejected) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![batch.id.as_bytes(), task, round, model, accepted, rejected],
+            "INSERT INTO batches (id, task, round, model, keys, accepted, rejected) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![batch.id.as_bytes(), task, round, model, keys, accepted, rejected],
         )
         .map_err(write)?;
     let mut statement =

@@ -53,6 +53,33 @@ async fn a_restart_resumes_the_open_round_and_counts_its_time() {
     assert_eq!(world.round(&service).round, 2);
 }
 
+/// Two lists of keys for one round would tell who asked before and who after.
+#[tokio::test]
+async fn a_rotated_key_is_offered_from_the_next_round_on() {
+    let mut world = World::new();
+    let service = world.serve();
+    service.tick().unwrap();
+    let (round, signed) = (world.round(&service), service.published().round.clone());
+    drop(service);
+    let new = world.keys.sealing.rotate(2).unwrap();
+    let service = world.serve();
+    assert_eq!(service.published().round, signed, "the same bytes");
+    service.tick().unwrap();
+    assert_eq!(service.published().round, signed);
+    // What was sealed to the older key opens.
+    let batch = world.batch(id(1), round.context(), &world.records(&round, 0..3));
+    assert_eq!(put(&service, id(1), batch.clone()).await.json()["accepted"], 3);
+    service.tick().unwrap();
+    let next = world.round(&service);
+    assert_eq!((next.round, next.server_keys[0].0, next.server_keys.len()), (2, new, 2));
+    assert_eq!(next.server_keys[1], round.server_keys[0]);
+    // A batch under another list of keys is one of another round.
+    let mut other = next.clone();
+    other.server_keys.pop();
+    let batch = world.batch(id(2), other.context(), &world.records(&other, 0..3));
+    assert_eq!(put(&service, id(2), batch).await.status, axum::http::StatusCode::CONFLICT);
+}
+
 #[tokio::test]
 async fn the_budget_is_that_of_all_tasks_of_a_file() {
     let mut world = World::new();

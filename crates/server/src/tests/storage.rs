@@ -3,7 +3,13 @@
 use super::world::{World, id};
 use crate::plan::Plan;
 use crate::store::{Beginning, Closing, ClosingBatch, FileStore, Opening, Store};
-use shuffledp_wire::{ModelHash, ReportId, RoundContext};
+use shuffledp_wire::{HpkeSecretKey, KeyId, KeysHash, ModelHash, ReportId, RoundContext};
+
+fn opening(plan: &Plan, round: u64, model: ModelHash) -> Opening {
+    let keys = vec![(KeyId(7), HpkeSecretKey::derive(b"server").public_key())];
+    let context = RoundContext { task: plan.hash(), round, model, keys: KeysHash::of(&keys) };
+    Opening { context, keys, charge: plan.charge, opens: 1, closes: 2, epsilon: 1.0, epsilon_lower: 0.5 }
+}
 
 /// Opens and closes rounds with made-up models; returns them, the first one's first.
 fn fill(store: &mut FileStore, plan: &Plan, rounds: u64) -> Vec<ModelHash> {
@@ -14,9 +20,8 @@ fn fill(store: &mut FileStore, plan: &Plan, rounds: u64) -> Vec<ModelHash> {
         .begin(&Beginning { task: plan.hash(), encoding: b"task", state: &state, model: models[0], bytes: &file(0) })
         .unwrap();
     for round in 1..=rounds {
-        let context = RoundContext { task: plan.hash(), round, model: models[round as usize - 1] };
-        let opening =
-            Opening { context, charge: plan.charge, opens: 1, closes: 2, epsilon: f64::INFINITY, epsilon_lower: 0.5 };
+        let opening = Opening { epsilon: f64::INFINITY, ..opening(plan, round, models[round as usize - 1]) };
+        let context = opening.context;
         store.open(&opening).unwrap();
         // A round that was opened is charged, and the same one is not opened twice.
         assert!(store.open(&opening).is_err());
@@ -50,7 +55,7 @@ fn old_models_go_and_the_ledger_stays() {
     assert!(rounds.iter().all(|round| round.epsilon == f64::INFINITY && round.accepted == 1 && round.rejected == 1));
     let record = store.task(&plan.hash()).unwrap().unwrap();
     assert_eq!((record.last.unwrap().context.round, record.is_open), (20, false));
-    assert_eq!(store.batch(&id(3)).unwrap().unwrap().context.round, 3);
+    assert_eq!(store.batch(&id(3)).unwrap().unwrap().context, opening(&plan, 3, models[2]).context);
 }
 
 #[test]
@@ -61,10 +66,10 @@ fn a_report_counts_once_whoever_hands_it_over() {
     let state = plan.first_state();
     let model = ModelHash::of(b"model");
     store.begin(&Beginning { task: plan.hash(), encoding: b"task", state: &state, model, bytes: b"model" }).unwrap();
-    let context = RoundContext { task: plan.hash(), round: 1, model };
-    store
-        .open(&Opening { context, charge: plan.charge, opens: 1, closes: 2, epsilon: 1.0, epsilon_lower: 0.5 })
-        .unwrap();
+    let opening = opening(&plan, 1, model);
+    let context = opening.context;
+    store.open(&opening).unwrap();
+    assert_eq!(store.task(&plan.hash()).unwrap().unwrap().last.unwrap(), opening);
     let twice = [ReportId::from_bytes([1; 16]); 2];
     let closing = |report_ids| Closing {
         context,

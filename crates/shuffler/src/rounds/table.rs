@@ -43,7 +43,7 @@ impl Live {
     }
 }
 
-/// What a report's triple is at this moment.
+/// What a report's round is at this moment.
 #[derive(Debug)]
 pub(crate) enum Lookup {
     /// Taken.

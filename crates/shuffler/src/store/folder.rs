@@ -1,4 +1,4 @@
-//! The folder of all stores: a file per triple, named by the triple's hash.
+//! The folder of all stores: a file per context, named by the context's hash.
 
 use super::{Memory, RoundRecord, RoundStore, SqliteStore, Stores};
 use crate::error::{Result, at};
@@ -68,12 +68,12 @@ impl SqliteFolder {
     }
 }
 
-/// What a triple is remembered by.
+/// What a context is remembered by.
 fn hash(context: &RoundContext) -> [u8; 32] {
     Sha256::digest(context.to_bytes()).into()
 }
 
-/// The triple's hash in a file's name.
+/// The context's hash in a file's name.
 fn hash_in(path: &Path) -> Option<[u8; 32]> {
     if path.extension()? != EXTENSION {
         return None;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const SCHEMA: &str = "
--- SHA-256 of the triple. A triple has one batch or none: a server that signs it again, with another window, gets no second one.
+-- SHA-256 of the context. A context has one batch or none: a server that signs it again, with another window, gets no second one.
 CREATE TABLE IF NOT EXISTS finished (context BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
 -- Since when a key is not the newest any more, in milliseconds since 1970.
 CREATE TABLE IF NOT EXISTS retired (public BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
@@ -51,7 +51,7 @@ impl Memory {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a triple is over.
+    /// Whether a context is over.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Memory {
         Ok(found.is_some())
     }
 
-    /// A triple is over. Durable when it returns.
+    /// A context is over. Durable when it returns.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Where reports wait: one store per triple of task, round and model, and a memory of which triples are over.
+//! Where reports wait: one store per context (task, round, model and the server's keys), and a memory of which are over.
 //!
 //! **Nothing ordered.** What a thief of the disk must not find is who came when. So:
 //!
@@ -121,7 +121,7 @@ pub trait RoundStore: Send {
 
 /// All stores.
 pub trait Stores: Send + Sync {
-    /// A store for a round, or `None` if the triple had its batch or its end already.
+    /// A store for a round, or `None` if its context had its batch or its end already.
     ///
     /// # Errors
     ///
@@ -135,10 +135,10 @@ pub trait Stores: Send + Sync {
     /// What storage says.
     fn unfinished(&self) -> Result<Vec<Box<dyn RoundStore>>>;
 
-    /// Remembers that the triple is over, then deletes its store.
+    /// Remembers that the context is over, then deletes its store.
     ///
     /// # Errors
     ///
-    /// What storage says. Before the triple is remembered the store is intact.
+    /// What storage says. Before the context is remembered the store is intact.
     fn finish(&self, context: &RoundContext, store: Box<dyn RoundStore>) -> Result<()>;
 }

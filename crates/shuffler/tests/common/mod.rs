@@ -10,8 +10,9 @@ use axum::routing::{get, put};
 use shuffledp_shuffler::{Config, Environment, ManualClock, Running, ServerConfig, init, start};
 use shuffledp_transport::{ClientConfig, HttpClient, ListenConfig, Serving, Shutdown, ShutdownTrigger, join, serve};
 use shuffledp_wire::{
-    BatchDecoder, BatchEvent, BatchHeader, BatchId, ModelHash, Round, RoundContext, ServerSecretKeys, ShufflerKeys,
-    Signed, SigningKey, SystemRandom, TaskHash, VerifyingKey, open_inner, paths, seal_report,
+    BatchDecoder, BatchEvent, BatchHeader, BatchId, HpkeSecretKey, KeyId, KeysHash, ModelHash, Round, RoundContext,
+    ServerSecretKeys, ShufflerKeys, Signed, SigningKey, SystemRandom, TaskHash, VerifyingKey, open_inner, paths,
+    seal_report,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -62,7 +63,7 @@ impl FakeServer {
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
             signing: SigningKey::from_seed(&[3; 32]),
-            secrets: ServerSecretKeys::generate().unwrap(),
+            secrets: secrets(),
             shuffler: Mutex::default(),
             rounds: Mutex::default(),
             attempts: Mutex::default(),
@@ -124,7 +125,7 @@ impl FakeServer {
     }
 
     pub fn show_with(&self, context: &RoundContext, opens: u64, closes: u64, payload_len: u32) {
-        let round = Round {
+        self.show_round(Round {
             task: context.task,
             round: context.round,
             model: context.model,
@@ -132,9 +133,12 @@ impl FakeServer {
             server_keys: self.secrets.public_keys(),
             opens,
             closes,
-        };
+        });
+    }
+
+    pub fn show_round(&self, round: Round) {
         let signed = Signed::sign(&round, &self.signing).unwrap().encode();
-        self.rounds.lock().unwrap().insert(context.task, signed);
+        self.rounds.lock().unwrap().insert(round.task, signed);
     }
 
     /// The numbers in a batch, in its order.
@@ -165,9 +169,15 @@ pub struct World {
     _serving: (Serving, ShutdownTrigger),
 }
 
+/// What the server opens reports with.
+fn secrets() -> ServerSecretKeys {
+    ServerSecretKeys::new(vec![(KeyId(0), HpkeSecretKey::derive(b"the server's"))]).unwrap()
+}
+
 /// A task's round.
 pub fn context(task: u8, round: u64) -> RoundContext {
-    RoundContext { task: TaskHash::from_bytes([task; 32]), round, model: ModelHash::of(b"model") }
+    let (task, keys) = (TaskHash::from_bytes([task; 32]), KeysHash::of(&secrets().public_keys()));
+    RoundContext { task, round, model: ModelHash::of(b"model"), keys }
 }
 
 impl World {

@@ -6,7 +6,7 @@ mod signing;
 mod text;
 
 pub use self::hpke::{HpkePublicKey, HpkeSecretKey};
-pub use ring::{Role, SecretKeys, Server, ServerSecretKeys, Shuffler, ShufflerSecretKeys};
+pub use ring::{Role, SecretKeys, Server, ServerSecretKeys, Shuffler, ShufflerSecretKeys, decode_keys, encode_keys};
 pub use signing::{SigningKey, VerifyingKey};
 
 pub(crate) use self::hpke::{Aead, Kdf, Kem};

@@ -130,7 +130,7 @@ pub(crate) fn check_keys(keys: &PublicKeys, message: &'static str) -> Result<()>
 }
 
 /// A byte for how many, then id and key of each.
-pub(crate) fn write_keys(bytes: &mut Vec<u8>, keys: &PublicKeys) {
+pub(crate) fn write_keys(bytes: &mut Vec<u8>, keys: &[(KeyId, HpkePublicKey)]) {
     bytes.push(keys.len() as u8);
     for (id, key) in keys {
         bytes.push(id.0);
@@ -146,5 +146,22 @@ pub(crate) fn read_keys(reader: &mut Reader<'_>, message: &'static str) -> Resul
         let id = KeyId(reader.u8("key id")?);
         keys.push((id, HpkePublicKey::from_bytes(&reader.array("key")?)?));
     }
+    Ok(keys)
+}
+
+/// A list of public keys by itself, for whoever has to keep one.
+pub fn encode_keys(keys: &[(KeyId, HpkePublicKey)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_keys(&mut bytes, keys);
+    bytes
+}
+
+/// What [`encode_keys`] wrote; between 1 and 16 keys, no id twice.
+pub fn decode_keys(bytes: &[u8]) -> Result<Vec<(KeyId, HpkePublicKey)>> {
+    const NAME: &str = "list of keys";
+    let mut reader = Reader::new(NAME, bytes);
+    let keys = read_keys(&mut reader, NAME)?;
+    reader.finish()?;
+    check_keys(&keys, NAME)?;
     Ok(keys)
 }

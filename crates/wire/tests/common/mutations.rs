@@ -126,7 +126,7 @@ impl Corpus {
     fn batch(&self, rng: &mut ChaCha8Rng, tally: &mut Tally) {
         let mut stream = self.stream.clone();
         // Half of them behind the header, where its signature no longer protects the decoder.
-        let from = if rng.random() { 166 } else { 0 };
+        let from = if rng.random() { 198 } else { 0 };
         let mut tail = stream.split_off(from);
         mutate(&mut tail, &self.stream, rng);
         stream.extend(tail);

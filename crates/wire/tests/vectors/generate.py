@@ -58,7 +58,7 @@ ROUND = dict(
     server_keys=public(SERVER_KEYS), opens=1_800_000_000_000, closes=1_800_000_060_000,
 )  # fmt: skip
 KEYS = dict(keys=public(SHUFFLER_KEYS), min_batch=1000)
-CONTEXT = p.context(ROUND["task"], ROUND["round"], ROUND["model"])
+CONTEXT = p.context(ROUND["task"], ROUND["round"], ROUND["model"], ROUND["server_keys"])
 HEADER = dict(batch=fixed("batch", 16), context=CONTEXT, count=3, record_len=24 + 67)
 END = dict(hash=fixed("hash"))
 WRITERS = {"task": p.task, "round": p.round, "shuffler-keys": p.shuffler_keys, "batch-header": p.batch_header, "batch-end": p.batch_end}
@@ -95,10 +95,11 @@ def messages():
         for number, changes in enumerate([{}] + edges[message]):
             fields = example | changes
             encoding, seed = WRITERS[message](**fields), SIGNERS[message]
+            named = dict(context=p.context(*(fields[name] for name in ("task", "round", "model", "server_keys")))) if message == "round" else {}
             yield dict(
                 name=f"{message} {number}", message=message, fields=fields, encoding=encoding, hash=hashlib.sha256(encoding).digest(),
                 signing_seed=seed, verifying_key=p.verifying_key(seed), signed=p.sign(seed, encoding),
-            )  # fmt: skip
+            ) | named  # fmt: skip
 
 
 def wrong_values():
@@ -220,7 +221,7 @@ def wrong_reports():
         ("sealed to the server", p.outer_report(CONTEXT, INNER, (7, SERVER[1]), material)), ("info of the inner layer", p.outer_report(CONTEXT, INNER, outer, material, info=p.INNER_INFO)),
         ("empty info", p.outer_report(CONTEXT, INNER, outer, material, info=b"")), ("context in the outer aad", p.outer_report(CONTEXT, INNER, outer, material, aad=CONTEXT)),
         ("an inner report without a layer around it", INNER), ("inner report without payload", p.outer_report(CONTEXT, no_payload, outer, material)),
-        ("no inner report", p.outer_report(CONTEXT, b"", outer, material)), ("half a context", p.outer_report(CONTEXT[:36], b"", outer, material)),
+        ("no inner report", p.outer_report(CONTEXT, b"", outer, material)), ("half a context", p.outer_report(CONTEXT[:52], b"", outer, material)),
         ("inner report of version 2", p.outer_report(CONTEXT, b"\2" + INNER[1:], outer, material)), ("inner report of type 4", p.outer_report(CONTEXT, INNER[:1] + b"\4" + INNER[2:], outer, material)),
         ("zeros", bytes(len(SEALED))),
     ]  # fmt: skip
@@ -237,10 +238,13 @@ def wrong_inner_reports():
         ("info of the outer layer", p.inner_report(PAYLOAD, CONTEXT, inner, material, info=p.OUTER_INFO)), ("no context in the aad", p.inner_report(PAYLOAD, CONTEXT, inner, material, aad=b"")),
         ("no payload", p.inner_report(b"", CONTEXT, inner, material)), ("a whole report", SEALED),
     ])  # fmt: skip
-    task, number, model = ROUND["task"], ROUND["round"], ROUND["model"]
-    yield "another task", INNER, p.context(flipped(task, 0), number, model)
-    yield "the next round", INNER, p.context(task, number + 1, model)
-    yield "another model", INNER, p.context(task, number, flipped(model, -1))
+    task, number, model, keys = ROUND["task"], ROUND["round"], ROUND["model"], ROUND["server_keys"]
+    yield "another task", INNER, p.context(flipped(task, 0), number, model, keys)
+    yield "the next round", INNER, p.context(task, number + 1, model, keys)
+    yield "another model", INNER, p.context(task, number, flipped(model, -1), keys)
+    yield "one key fewer", INNER, p.context(task, number, model, keys[:1])
+    yield "the same keys in another order", INNER, p.context(task, number, model, keys[::-1])
+    yield "a context without keys", INNER, p.context(task, number, model, keys)[:72] + bytes(32)
 
 
 def batches():
@@ -251,7 +255,7 @@ def batches():
     body = p.sign(SHUFFLER_SEED, header) + b"".join(records)
     first, second, end = len(header) + 64, len(header) + 64 + 91, len(good) - 98
     wrong = [
-        ("nothing", b"", "truncated"), ("half a header", good[:80], "truncated"), ("a header", good[:first], "truncated"), ("half a record", good[: first + 40], "truncated"),
+        ("nothing", b"", "truncated"), ("half a header", good[:96], "truncated"), ("a header", good[:first], "truncated"), ("half a record", good[: first + 40], "truncated"),
         ("two records", good[: first + 182], "truncated"), ("no end", good[:end], "truncated"), ("all but its last byte", good[:-1], "truncated"), ("one byte too many", good + b"\0", "trailing-bytes"),
         ("itself twice", good + good, "trailing-bytes"), ("version 2", b"\2" + good[1:], "version"), ("type of its end", good[:1] + b"\7" + good[2:], "type"),
         ("one bit of its id flipped", flipped(good, 16), "signature"), ("one bit of the header's signature flipped", flipped(good, 8 * first - 300), "signature"),

@@ -40,12 +40,13 @@ def key_list(keys):
     return bytes([len(keys)]) + b"".join(bytes([key_id]) + key for key_id, key in keys)
 
 
-def context(task, round, model):
-    return task + struct.pack(">Q", round) + model
+def context(task, round, model, server_keys):
+    return task + struct.pack(">Q", round) + model + hashlib.sha256(key_list(server_keys)).digest()
 
 
 def round(task, round, model, payload_len, server_keys, opens, closes):
-    return bytes([VERSION, ROUND]) + context(task, round, model) + struct.pack(">I", payload_len) + key_list(server_keys) + struct.pack(">QQ", opens, closes)
+    head = bytes([VERSION, ROUND]) + task + struct.pack(">Q", round) + model
+    return head + struct.pack(">I", payload_len) + key_list(server_keys) + struct.pack(">QQ", opens, closes)
 
 
 def shuffler_keys(keys, min_batch):
