@@ -286,7 +286,8 @@ impl Work {
     /// Seals the reports of these clients and hands them on: gradients in groups, everything else one by one.
     fn seal(&self, speakers: &[u64]) -> Result<()> {
         let population = population(&self.examples, self.clients)?;
-        self.link.assignment.model.fold_gradients(
+        // One client's overflow must not be seen, nor end the others.
+        self.link.assignment.model.fold_gradients_or_zeros(
             &self.weights,
             &population,
             speakers,

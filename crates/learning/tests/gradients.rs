@@ -207,6 +207,36 @@ fn what_cannot_be_computed_is_refused() {
     // Weights whose scores overflow.
     let error = model.fold_gradients(&[f32::MAX; 8], &examples, &[1], || (), |(), _| Ok(()), |_, _| ()).unwrap_err();
     assert!(matches!(error, LearningError::NotFinite { what: "loss", client: 1, .. }), "{error}");
+    // At one record only, and there it is zeros for whoever must not say so: the others' gradients are theirs.
+    let mixed = Examples::from_floats(Shape::vector(3), 2, vec![0.0, 0.0, 0.0, 1e30, 1e30, 1e30], vec![0, 1]).unwrap();
+    let weights = [1e30, -1e30, 1e30, -1e30, 1e30, -1e30, 0.0, 0.0];
+    assert!(attempt(&weights, &mixed, &[0, 1]).contains("client 1"));
+    let gradients = model.fold_gradients_or_zeros(
+        &weights,
+        &mixed,
+        &[1, 0, 1],
+        Vec::new,
+        |all: &mut Vec<Vec<f32>>, client| {
+            all.push(client.gradient.to_vec());
+            Ok(())
+        },
+        |all, more| all.extend(more),
+    );
+    let [overflown, good, again] = &gradients.unwrap()[..] else { panic!("three clients") };
+    assert_eq!((overflown, again), (&vec![0.0; 8], &vec![0.0; 8]));
+    let alone = model.fold_gradients(
+        &weights,
+        &mixed,
+        &[0],
+        Vec::new,
+        |all: &mut Vec<f32>, client| {
+            all.extend_from_slice(client.gradient);
+            Ok(())
+        },
+        |_, _| (),
+    );
+    assert_eq!(good, &alone.unwrap());
+    assert!(good.iter().any(|x| *x != 0.0));
     // A visitor's error comes through.
     let refuse =
         |(): &mut (), _: shuffledp_learning::models::ClientGradient<'_>| Err(LearningError::Data("enough".to_owned()));

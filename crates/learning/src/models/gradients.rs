@@ -18,6 +18,13 @@ pub struct ClientGradient<'a> {
     pub gradient: &'a mut [f32],
 }
 
+/// What becomes of a loss or gradient that is not finite.
+#[derive(Debug, Clone, Copy)]
+enum NotFinite {
+    Refused,
+    Zeros,
+}
+
 /// What a thread needs.
 struct Tools {
     workspace: Workspace,
@@ -42,6 +49,36 @@ impl Model {
         visit: impl Fn(&mut A, ClientGradient<'_>) -> Result<()> + Sync,
         merge: impl Fn(&mut A, A) + Sync,
     ) -> Result<A> {
+        self.fold(weights, population, clients, NotFinite::Refused, empty, visit, merge)
+    }
+
+    /// The same for a client's program, whose server may be hostile: a gradient that is not finite, or whose loss is not, is all zeros.
+    ///
+    /// There are finite weights at which the gradient overflows for some records and not for others. Whoever stops at such a record, or says anything
+    /// about it that is not randomized, has told which kind it is.
+    pub fn fold_gradients_or_zeros<A: Send>(
+        &self,
+        weights: &[f32],
+        population: &impl Clients,
+        clients: &[u64],
+        empty: impl Fn() -> A + Sync,
+        visit: impl Fn(&mut A, ClientGradient<'_>) -> Result<()> + Sync,
+        merge: impl Fn(&mut A, A) + Sync,
+    ) -> Result<A> {
+        self.fold(weights, population, clients, NotFinite::Zeros, empty, visit, merge)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "those of the two functions above, and which of them it is")]
+    fn fold<A: Send>(
+        &self,
+        weights: &[f32],
+        population: &impl Clients,
+        clients: &[u64],
+        not_finite: NotFinite,
+        empty: impl Fn() -> A + Sync,
+        visit: impl Fn(&mut A, ClientGradient<'_>) -> Result<()> + Sync,
+        merge: impl Fn(&mut A, A) + Sync,
+    ) -> Result<A> {
         self.check(weights, population)?;
         if let Some(client) = clients.iter().find(|client| **client >= population.count()) {
             let count = population.count();
@@ -60,7 +97,7 @@ impl Model {
             let segment = &clients[first..clients.len().min(first + SEGMENT)];
             for (index, group) in segment.chunks(self.engine.lanes()).enumerate() {
                 let position = first + index * self.engine.lanes();
-                self.group(tools, weights, population, group, |lane, loss, gradient| {
+                self.group(tools, weights, population, group, not_finite, |lane, loss, gradient| {
                     let client = group[lane];
                     visit(&mut gathered, ClientGradient { position: position + lane, client, loss, gradient })
                 })?;
@@ -77,6 +114,7 @@ impl Model {
         weights: &[f32],
         population: &impl Clients,
         group: &[u64],
+        not_finite: NotFinite,
         mut visit: impl FnMut(usize, f32, &mut [f32]) -> Result<()>,
     ) -> Result<()> {
         let Tools { workspace, example, gradient, labels, judged } = tools;
@@ -88,16 +126,19 @@ impl Model {
         self.engine.forward(weights, workspace);
         self.engine.backward(weights, workspace, labels, judged);
         for (lane, judgement) in judged.iter().enumerate() {
-            let complain = |what| {
-                let advice = "the training has diverged; take smaller steps or clip harder";
-                Err(LearningError::NotFinite { what, client: group[lane], advice })
-            };
-            if !judgement.loss.is_finite() {
-                return complain("loss");
-            }
             self.engine.gradient(workspace, lane, gradient);
-            if !all_finite(gradient) {
-                return complain("gradient");
+            let wrong = match (judgement.loss.is_finite(), all_finite(gradient)) {
+                (false, _) => Some("loss"),
+                (true, false) => Some("gradient"),
+                (true, true) => None,
+            };
+            match (wrong, not_finite) {
+                (Some(what), NotFinite::Refused) => {
+                    let advice = "the training has diverged; take smaller steps or clip harder";
+                    return Err(LearningError::NotFinite { what, client: group[lane], advice });
+                }
+                (Some(_), NotFinite::Zeros) => gradient.fill(0.0),
+                (None, _) => {}
             }
             visit(lane, judgement.loss, gradient)?;
         }
