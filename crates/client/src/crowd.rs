@@ -201,7 +201,7 @@ impl Crowd {
                 let url = &link.assignment.task().shuffler_url;
                 let mut acknowledged = 0;
                 while let Some(report) = next(&reports).await {
-                    match send(&link, url, closes, report.into(), &wait, &mut rng).await? {
+                    match send(&link, url, closes, report.into(), &wait, &mut rng).await {
                         Sent::Acknowledged => acknowledged += 1,
                         Sent::Late => {}
                         Sent::Stopped => return Ok(None),

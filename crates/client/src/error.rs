@@ -40,9 +40,6 @@ pub enum ClientError {
         /// Which folder.
         path: PathBuf,
     },
-    /// An earlier write failed, so that memory and disk may differ.
-    #[error("the budget could not be written before: start again")]
-    InDoubt,
     /// A message was refused.
     #[error("{what}: {problem}")]
     Wire {

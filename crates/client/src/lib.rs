@@ -23,6 +23,7 @@ pub mod crowd;
 mod error;
 mod init;
 mod link;
+mod outbox;
 mod participate;
 mod report;
 mod run;

@@ -1,28 +1,35 @@
-//! One client: verify → charge → coin → gradient → randomize → seal → keep → send.
+//! One client: verify → charge → coin; and if it says yes, in the outbox: gradient → randomize → seal → keep → send.
 
 use crate::clock::{Clock, SystemClock};
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
 use crate::link::{Link, Next};
-use crate::report::sealed_report;
-use crate::send::{Sent, Waiting, send};
+use crate::outbox::{Courier, Job, Outbox, SharedState, locked};
 use crate::state::State;
 use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
-use shuffledp_wire::{Round, ShufflerKeys, SystemRandom};
+use std::sync::{Arc, Mutex, MutexGuard};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// A client that takes part in a task.
 pub struct Client {
-    link: Link,
-    config: ClientConfig,
-    state: State,
-    /// Its one example.
-    own: Examples,
-    clock: Box<dyn Clock>,
-    rng: ReleaseRng,
-    interrupt: Box<dyn Fn(Moment) -> Result<()> + Send + Sync>,
+    pub(crate) decider: Decider,
+    pub(crate) outbox: Outbox,
 }
+
+/// Polls, charges and flips the coin. What follows from the coin is the outbox's.
+pub(crate) struct Decider {
+    link: Arc<Link>,
+    state: SharedState,
+    clock: Arc<dyn Clock>,
+    rng: ReleaseRng,
+    interrupt: Interrupt,
+    jobs: UnboundedSender<Job>,
+}
+
+/// Called between the steps; if it fails, the client stops there.
+pub(crate) type Interrupt = Arc<dyn Fn(Moment) -> Result<()> + Send + Sync>;
 
 /// What a client did when it was asked to go on. Whether it spoke is not part of it: that is written to its own disk and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,23 +70,32 @@ impl Client {
         config.check()?;
         let state = State::open(&config.state, config.budget)?;
         let own = own_example(config)?;
-        let link = Link::open(config).await?;
+        let link = Arc::new(Link::open(config).await?);
         link.assignment.check_examples(&own)?;
-        Ok(Self {
-            link,
-            config: config.clone(),
-            state,
+        let (state, own) = (Arc::new(Mutex::new(state)), Arc::new(own));
+        let (clock, interrupt): (Arc<dyn Clock>, Interrupt) = (Arc::new(SystemClock), Arc::new(|_| Ok(())));
+        let (send, jobs) = unbounded_channel();
+        let courier = Courier {
+            link: Arc::clone(&link),
+            state: Arc::clone(&state),
             own,
-            clock: Box::new(SystemClock),
+            times: config.times,
+            clock: Arc::clone(&clock),
             rng: ReleaseRng::from_operating_system()?,
-            interrupt: Box::new(|_| Ok(())),
+            interrupt: Arc::clone(&interrupt),
+        };
+        let rng = ReleaseRng::from_operating_system()?;
+        Ok(Self {
+            decider: Decider { link, state, clock, rng, interrupt, jobs: send },
+            outbox: Outbox { jobs, courier },
         })
     }
 
     /// With another clock.
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Box::new(clock);
+        self.decider.clock = Arc::new(clock);
+        self.outbox.courier.clock = Arc::clone(&self.decider.clock);
         self
     }
 
@@ -87,21 +103,31 @@ impl Client {
     #[doc(hidden)]
     #[must_use]
     pub fn with_interrupt(mut self, interrupt: impl Fn(Moment) -> Result<()> + Send + Sync + 'static) -> Self {
-        self.interrupt = Box::new(interrupt);
+        self.decider.interrupt = Arc::new(interrupt);
+        self.outbox.courier.interrupt = Arc::clone(&self.decider.interrupt);
         self
     }
 
     /// What is known of its budget.
-    pub fn state(&self) -> &State {
-        &self.state
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.decider.state)
     }
 
-    /// Settles the report on its way, if there is one; then looks for a new round, and decides in it.
+    /// Settles the report on its way, if there is one; then looks for a new round, decides in it, and waits until its report is settled. One thing after the
+    /// other, for tests and demonstrations: who polls only when its report is acknowledged shows the server that it spoke. [`run`](crate::run()) does not wait.
     pub async fn step(&mut self, shutdown: &Shutdown) -> Result<Step> {
-        if !self.settle(shutdown).await? {
+        if !self.outbox.settle(shutdown).await? {
             return Ok(Step::Stopped);
         }
-        let round = match self.link.next(&*self.clock, |offered| self.state.judge(offered)).await? {
+        let step = self.decider.step().await?;
+        Ok(if self.outbox.settle(shutdown).await? { step } else { Step::Stopped })
+    }
+}
+
+impl Decider {
+    /// Looks for a new round, and decides in it.
+    pub(crate) async fn step(&mut self) -> Result<Step> {
+        let round = match self.link.next(&*self.clock, |offered| locked(&self.state).judge(offered)).await? {
             Next::Decide(round) => round,
             Next::Nothing => return Ok(Step::Nothing),
             Next::Finished => return Ok(Step::Finished),
@@ -109,53 +135,14 @@ impl Client {
         let context = round.context();
         let (keys, weights) = self.link.round_needs(&round).await?;
         (self.interrupt)(Moment::Verified)?;
-        self.state.charge(context, self.link.assignment.cost())?;
+        locked(&self.state).charge(context, self.link.assignment.cost())?;
         (self.interrupt)(Moment::Charged)?;
+        let number = round.round;
         if self.link.assignment.coin().flip(&mut self.rng) {
-            let sealed = self.seal(&round, &keys, &weights)?;
-            (self.interrupt)(Moment::Sealed)?;
-            let shuffler_url = &self.link.assignment.task().shuffler_url;
-            self.state.keep_report(context, shuffler_url, round.closes, &sealed)?;
-            (self.interrupt)(Moment::Kept)?;
-            if !self.settle(shutdown).await? {
-                return Ok(Step::Stopped);
-            }
+            // Fails only if the outbox is gone, and the client with it.
+            let _ = self.jobs.send(Job { round, keys, weights });
         }
-        Ok(Step::Decided { round: round.round })
-    }
-
-    /// Sends the kept report until it is acknowledged or too late. False if told to stop before.
-    async fn settle(&mut self, shutdown: &Shutdown) -> Result<bool> {
-        let Some((pending, sealed)) = self.state.pending()? else { return Ok(true) };
-        let waiting = Waiting { clock: &*self.clock, times: &self.config.times, shutdown };
-        let (url, closes) = (&pending.shuffler_url, pending.closes);
-        match send(&self.link, url, closes, sealed.into(), &waiting, &mut self.rng).await? {
-            Sent::Stopped => return Ok(false),
-            Sent::Acknowledged => (self.interrupt)(Moment::Acknowledged)?,
-            // Whether a client spoke is nobody's business, its own log's least of all.
-            Sent::Late => tracing::debug!(round = pending.context.round, "the window closed before an acknowledgement"),
-        }
-        self.state.settle_report()?;
-        Ok(true)
-    }
-
-    /// Its own gradient at these weights, randomized and sealed.
-    fn seal(&mut self, round: &Round, keys: &ShufflerKeys, weights: &[f32]) -> Result<Vec<u8>> {
-        let assignment = &self.link.assignment;
-        let gradient = assignment.model.fold_gradients(
-            weights,
-            &self.own,
-            &[0],
-            Vec::<f32>::new,
-            |own, client| {
-                own.extend_from_slice(client.gradient);
-                Ok(())
-            },
-            |all, more| all.extend(more),
-        )?;
-        let mut system = SystemRandom::from_operating_system().map_err(ClientError::wire("sealing a report"))?;
-        let mut frame = vec![0; assignment.mechanism.frame_len()];
-        sealed_report(assignment, round, keys, &gradient, &mut self.rng, &mut system, &mut frame)
+        Ok(Step::Decided { round: number })
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::clock::SystemClock;
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
-use crate::participate::{Client, Step};
-use crate::send::Waiting;
+use crate::participate::{Client, Decider, Step};
+use crate::send::{Waiting, about};
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
 
@@ -25,7 +25,7 @@ pub enum Ended {
 pub async fn run(config: &ClientConfig, shutdown: Shutdown) -> Result<Ended> {
     let waiting = Waiting { clock: &SystemClock, times: &config.times, shutdown: &shutdown };
     let mut rng = ReleaseRng::from_operating_system()?;
-    let mut client = loop {
+    let client = loop {
         match Client::open(config).await {
             Ok(client) => break client,
             Err(error) if error.is_temporary() => tracing::warn!(%error, "the task cannot be had yet"),
@@ -35,8 +35,26 @@ pub async fn run(config: &ClientConfig, shutdown: Shutdown) -> Result<Ended> {
             return Ok(Ended::Stopped);
         }
     };
+    let Client { decider, outbox } = client;
+    // Beside each other, so that what the server sees of a client does not depend on what the shuffler does.
+    let mut sending = std::pin::pin!(outbox.run(&shutdown));
+    let ended = tokio::select! {
+        ended = poll(decider, &waiting, &mut rng) => ended?,
+        // Only when nobody decides any more.
+        () = &mut sending => Ended::Stopped,
+    };
+    // The last report still has its window.
+    if ended != Ended::Stopped {
+        sending.await;
+    }
+    Ok(ended)
+}
+
+/// Asks and decides, at times that are drawn before the coin is flipped and counted from the question.
+async fn poll(mut decider: Decider, waiting: &Waiting<'_>, rng: &mut ReleaseRng) -> Result<Ended> {
     loop {
-        match client.step(&shutdown).await {
+        let next = about(waiting.times.poll_seconds, rng);
+        match decider.step().await {
             Ok(Step::Finished) => return Ok(Ended::Finished),
             Ok(Step::Stopped) => return Ok(Ended::Stopped),
             Ok(Step::Nothing) => {}
@@ -48,7 +66,7 @@ pub async fn run(config: &ClientConfig, shutdown: Shutdown) -> Result<Ended> {
             Err(error) if error.is_temporary() => tracing::warn!(%error, "tried again later"),
             Err(error) => return Err(error),
         }
-        if !waiting.nap(config.times.poll_seconds, &mut rng).await {
+        if !waiting.until(next).await {
             return Ok(Ended::Stopped);
         }
     }

@@ -2,11 +2,11 @@
 
 use crate::clock::Clock;
 use crate::config::Times;
-use crate::error::Result;
 use crate::link::Link;
 use shuffledp_randomizers::Randomness;
 use shuffledp_transport::Shutdown;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// How sending ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,23 +30,22 @@ pub(crate) async fn send(
     sealed: bytes::Bytes,
     wait: &Waiting<'_>,
     rng: &mut (dyn Randomness + Send),
-) -> Result<Sent> {
+) -> Sent {
     let mut pause = wait.times.first_retry_seconds;
     loop {
         if wait.clock.now() >= closes {
-            return Ok(Sent::Late);
+            return Sent::Late;
         }
         let answer = tokio::select! {
             answer = link.post_report(shuffler_url, sealed.clone()) => answer,
-            () = wait.shutdown.stopped() => return Ok(Sent::Stopped),
+            () = wait.shutdown.stopped() => return Sent::Stopped,
         };
         match answer {
-            Ok(()) => return Ok(Sent::Acknowledged),
-            Err(error) if error.is_temporary() => tracing::debug!(%error, "the report is sent again"),
-            Err(error) => return Err(error),
+            Ok(()) => return Sent::Acknowledged,
+            Err(error) => tracing::debug!(%error, "the report is sent again"),
         }
         if !wait.nap(pause, rng).await {
-            return Ok(Sent::Stopped);
+            return Sent::Stopped;
         }
         pause = (2.0 * pause).min(wait.times.longest_retry_seconds);
     }
@@ -63,10 +62,20 @@ pub(crate) struct Waiting<'a> {
 impl Waiting<'_> {
     /// Sleeps between half and one and a half of `seconds`, so that thousands of clients do not come back at one time. False if told to stop.
     pub(crate) async fn nap(&self, seconds: f64, rng: &mut (dyn Randomness + Send)) -> bool {
-        let share = 0.5 + rng.half_bits() as f64 / f64::from(u32::MAX);
+        self.until(about(seconds, rng)).await
+    }
+
+    /// Sleeps until then. False if told to stop.
+    pub(crate) async fn until(&self, moment: Instant) -> bool {
         tokio::select! {
-            () = tokio::time::sleep(Duration::from_secs_f64(seconds * share)) => true,
+            () = tokio::time::sleep_until(moment) => true,
             () = self.shutdown.stopped() => false,
         }
     }
+}
+
+/// Between half and one and a half of `seconds` from now.
+pub(crate) fn about(seconds: f64, rng: &mut (dyn Randomness + Send)) -> Instant {
+    let share = 0.5 + rng.half_bits() as f64 / f64::from(u32::MAX);
+    Instant::now() + Duration::from_secs_f64(seconds * share)
 }

@@ -121,7 +121,7 @@ fn a_report_that_was_not_recorded_is_forgotten() {
     let folder = TempDir::new().unwrap();
     State::open(folder.path(), BUDGET).unwrap().charge(context(1, 1), cost()).unwrap();
     std::fs::write(folder.path().join("report.sealed"), b"sealed").unwrap();
-    let state = State::open(folder.path(), BUDGET).unwrap();
+    let mut state = State::open(folder.path(), BUDGET).unwrap();
     assert!(state.pending().unwrap().is_none());
     assert!(!folder.path().join("report.sealed").exists());
 }
@@ -134,10 +134,19 @@ fn when_the_disk_refuses_nothing_is_decided() {
     std::fs::create_dir(folder.path().join("budget.json.part")).unwrap();
     assert!(matches!(state.charge(context(1, 1), cost()), Err(ClientError::File { .. })));
     std::fs::remove_dir(folder.path().join("budget.json.part")).unwrap();
-    // Whether the charge arrived is not known to this process any more.
-    assert!(matches!(state.charge(context(1, 1), cost()), Err(ClientError::InDoubt)));
-    drop(state);
-    State::open(folder.path(), BUDGET).unwrap().charge(context(1, 1), cost()).unwrap();
+    // Whether the charge arrived is asked of the disk: it did not.
+    state.charge(context(1, 1), cost()).unwrap();
+    assert!(matches!(state.charge(context(1, 1), cost()), Err(ClientError::Equivocation(_))), "charged once");
+    // Nor did the report, which can still be kept.
+    std::fs::create_dir(folder.path().join("report.sealed.part")).unwrap();
+    assert!(state.keep_report(context(1, 1), "https://shuffler.example", 9, b"sealed").is_err());
+    assert!(state.pending().unwrap().is_none());
+    std::fs::remove_dir(folder.path().join("report.sealed.part")).unwrap();
+    state.keep_report(context(1, 1), "https://shuffler.example", 9, b"sealed").unwrap();
+    // One of an older round makes place for the next.
+    state.charge(context(1, 2), cost()).unwrap();
+    state.keep_report(context(1, 2), "https://shuffler.example", 9, b"newer").unwrap();
+    assert_eq!(state.pending().unwrap().unwrap().1, b"newer");
 }
 
 #[cfg(unix)]

@@ -209,6 +209,84 @@ async fn who_stays_silent_fetches_the_same() {
     assert_eq!((fetched.len(), spoken), (1, BTreeSet::from([0, 1])));
 }
 
+/// What the server sees of a client that speaks to a shuffler which never answers, and of one that stays silent: the same questions, again and again.
+#[tokio::test]
+async fn who_waits_for_the_shuffler_polls_like_who_stays_silent() {
+    let mut seen = BTreeSet::new();
+    for (rate, speaks) in [(1.0, true), (1e-9, false)] {
+        let (world, folder) = (World::new(|task| task.check_in_rate = rate).await, folder());
+        let config = world.config(&folder.path().join("state"));
+        world.open_round(1, 1);
+        world.served().mute = true;
+        let (trigger, shutdown) = Shutdown::new();
+        let running = tokio::spawn({
+            let config = config.clone();
+            async move { run(&config, shutdown).await }
+        });
+        let gets = || {
+            let served = world.served();
+            let gets = served.exchanges.iter().filter(|exchange| exchange.starts_with("GET"));
+            gets.map(|get| get.replace(&config.task.to_string(), "task")).collect::<Vec<_>>()
+        };
+        // Until the report has come, and five more questions after that.
+        while speaks && world.served().reports.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let enough = gets().len().max(4) + 5;
+        while gets().len() < enough {
+            tokio::task::yield_now().await;
+        }
+        seen.insert(gets()[..9].to_vec());
+        assert_eq!(spent(&config), (1, u64::from(speaks), speaks));
+        trigger.stop();
+        assert_eq!(running.await.unwrap().unwrap(), Ended::Stopped);
+    }
+    assert_eq!(seen.len(), 1, "{seen:?}");
+}
+
+/// What goes wrong after the coin is silence: a client that ended, or stopped polling, would have said how it fell.
+#[tokio::test]
+async fn a_report_that_cannot_be_kept_is_silence() {
+    let (world, folder) = (World::new(|task| task.rounds = 2).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    drop(Client::open(&config).await.unwrap());
+    // A folder where the report would be written.
+    std::fs::create_dir(config.state.join("report.sealed.part")).unwrap();
+    world.open_round(1, 1);
+    let running = tokio::spawn({
+        let config = config.clone();
+        async move { run(&config, Shutdown::new().1).await }
+    });
+    while spent(&config).0 < 1 {
+        tokio::task::yield_now().await;
+    }
+    let polls = world.served().exchanges.len();
+    while world.served().exchanges.len() < polls + 20 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(spent(&config), (1, 0, false));
+    std::fs::remove_dir(config.state.join("report.sealed.part")).unwrap();
+    world.open_round(2, 2);
+    assert_eq!(running.await.unwrap().unwrap(), Ended::Finished);
+    assert_eq!((spent(&config), world.take_reports().len()), ((2, 1, false), 1));
+}
+
+/// Finite weights at which every score overflows: a report comes all the same, and is one that any record could have made.
+#[tokio::test]
+async fn a_gradient_that_is_not_finite_is_reported_as_any_other() {
+    let (world, folder) = (World::new(|_| {}).await, folder());
+    let config = world.config(&folder.path().join("state"));
+    let weights = vec![f32::MAX; common::architecture().parameters()];
+    let bytes = shuffledp_learning::models::save_weights(&common::architecture(), &weights).unwrap();
+    let hash = shuffledp_wire::ModelHash::of(&bytes);
+    let context = world.open(&round(&world.parties, &world.task, 1, hash), hash, bytes);
+    assert_eq!(one_step(&config).await.unwrap(), Step::Decided { round: 1 });
+    let reports = world.take_reports();
+    assert_eq!((reports.len(), spent(&config)), (1, (1, 1, false)));
+    let (named, _, payload) = world.open_report(&reports[0]);
+    assert_eq!((named, payload.len()), (context, world.task.payload_len as usize));
+}
+
 #[tokio::test]
 async fn a_server_that_contradicts_itself_is_refused() {
     let (world, folder) = (World::new(|_| {}).await, folder());

@@ -34,7 +34,7 @@ pub struct State {
     record: Record,
     ledger: Ledger,
     budget: BudgetConfig,
-    /// A write failed, and what is on the disk is not known.
+    /// A write failed: the disk is asked before anything else is done.
     in_doubt: bool,
 }
 
@@ -76,6 +76,7 @@ impl State {
 
     /// Charges a round that is about to be decided, on the disk. Once: whatever happens afterwards, it was offered.
     pub fn charge(&mut self, offered: RoundContext, cost: AccountedRound) -> Result<()> {
+        self.settle_doubt()?;
         if self.judge(&offered)? == Offer::Known {
             return Err(ClientError::Equivocation(format!("round {} is offered twice", offered.round)));
         }
@@ -90,20 +91,22 @@ impl State {
         Ok(())
     }
 
-    /// Keeps a sealed report until it is acknowledged. For the round that was charged last, and only one for each.
+    /// Keeps a sealed report until it is acknowledged. For the round that was charged last, and only one for each; one of an older round, which is over, goes.
     pub fn keep_report(&mut self, context: RoundContext, shuffler_url: &str, closes: u64, sealed: &[u8]) -> Result<()> {
-        if !self.record.seen.contains(&context) || self.record.pending.is_some() {
-            return Err(ClientError::Interrupted(
-                "a report without a charge, or before the last one was settled".to_owned(),
-            ));
+        self.settle_doubt()?;
+        let is_second = self.record.pending.as_ref().is_some_and(|pending| pending.context == context);
+        if !self.record.seen.contains(&context) || is_second {
+            return Err(ClientError::Interrupted("a report without a charge, or a second one".to_owned()));
         }
+        self.settle_report()?;
         file::replace(&self.folder, REPORT, sealed).inspect_err(|_| self.in_doubt = true)?;
         let pending = Pending { context, shuffler_url: shuffler_url.to_owned(), closes, sha256: sha256(sealed) };
         self.write(Record { spoken: self.record.spoken + 1, pending: Some(pending), ..self.record.clone() })
     }
 
     /// The report on its way, byte by byte as it was kept.
-    pub fn pending(&self) -> Result<Option<(Pending, Vec<u8>)>> {
+    pub fn pending(&mut self) -> Result<Option<(Pending, Vec<u8>)>> {
+        self.settle_doubt()?;
         let Some(pending) = &self.record.pending else { return Ok(None) };
         let path = self.folder.join(REPORT);
         let sealed = read_at_most(&path, MOST_REPORT_BYTES)?;
@@ -115,6 +118,7 @@ impl State {
 
     /// The report was acknowledged, or its window has closed.
     pub fn settle_report(&mut self) -> Result<()> {
+        self.settle_doubt()?;
         if self.record.pending.is_some() {
             self.write(Record { pending: None, ..self.record.clone() })?;
             file::remove(&self.folder, REPORT)?;
@@ -122,10 +126,18 @@ impl State {
         Ok(())
     }
 
-    fn write(&mut self, record: Record) -> Result<()> {
+    /// After a write that failed, half or whole: what the disk says now is what memory goes on with.
+    fn settle_doubt(&mut self) -> Result<()> {
         if self.in_doubt {
-            return Err(ClientError::InDoubt);
+            let record = read(&self.folder)?;
+            self.ledger = self.budget.ledger(record.accountant.clone())?;
+            self.record = record;
+            self.in_doubt = false;
         }
+        Ok(())
+    }
+
+    fn write(&mut self, record: Record) -> Result<()> {
         let bytes = record.encode(&self.folder.join(BUDGET))?;
         // Half a write may be a whole one after a restart: memory must not go on without it.
         file::replace(&self.folder, BUDGET, &bytes).inspect_err(|_| self.in_doubt = true)?;

@@ -25,6 +25,8 @@ pub struct Served {
     pub rounds_left: Option<u64>,
     /// So many reports are taken, and their acknowledgement is lost.
     pub lose: usize,
+    /// Reports are taken, and never answered.
+    pub mute: bool,
     /// Bodies of `POST /v1/reports`, in order.
     pub reports: Vec<Vec<u8>>,
     /// What was asked for: method and path.
@@ -134,11 +136,20 @@ async fn a_model(State(served): State<Shared>, Path(hash): Path<String>) -> Resu
 }
 
 async fn take_report(State(served): State<Shared>, body: Bytes) -> StatusCode {
-    let mut served = lock(&served);
-    served.reports.push(body.to_vec());
-    if served.lose > 0 {
-        served.lose -= 1;
-        return StatusCode::BAD_GATEWAY;
+    let status = {
+        let mut served = lock(&served);
+        served.reports.push(body.to_vec());
+        match (served.mute, served.lose) {
+            (true, _) => None,
+            (false, 0) => Some(StatusCode::ACCEPTED),
+            (false, left) => {
+                served.lose = left - 1;
+                Some(StatusCode::BAD_GATEWAY)
+            }
+        }
+    };
+    match status {
+        Some(status) => status,
+        None => std::future::pending().await,
     }
-    StatusCode::ACCEPTED
 }
