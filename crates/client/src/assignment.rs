@@ -6,6 +6,7 @@ use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{RandomizerSpec, Round as AccountedRound, Scheme};
 use shuffledp_learning::data::Clients;
 use shuffledp_learning::models::{Architecture, Model};
+use shuffledp_learning::round::check_deployable;
 use shuffledp_randomizers::coin::Coin;
 use shuffledp_randomizers::dispatch::Shape;
 use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
@@ -35,6 +36,7 @@ impl Assignment {
         }
         let architecture: Architecture = parse("architecture", &task.architecture)?;
         let randomizer: RandomizerSpec = parse("randomizer", &task.randomizer)?;
+        check_deployable(&randomizer)?;
         check_floors(&task, &architecture, &randomizer, &config.floors)?;
         let dimension = u32::try_from(architecture.parameters())
             .map_err(|_| ClientError::Task("the model has 2^32 weights or more".to_owned()))?;

@@ -52,7 +52,7 @@ fn each_floor_refuses_by_name() {
     let text = refusal(|_| {}, |config| config.floors.model_bytes = 31_399);
     assert!(text.contains("`floors.model_bytes` asks for at most 31399"), "{text}");
     // A mechanism without a local ε has an infinite one.
-    let gaussian = |task: &mut Task| task.randomizer = toml_of(Mechanism::Gaussian { sigma: 100.0 });
+    let gaussian = |task: &mut Task| task.randomizer = toml_of(Mechanism::DiscreteGaussian { sigma: 100.0 });
     assert!(refusal(gaussian, |_| {}).contains("local ε is inf"));
 }
 
@@ -162,6 +162,19 @@ fn a_task_that_cannot_be_done_is_refused() {
     assert!(refusal(|task| task.architecture = b"input = 3".to_vec(), |_| {}).contains("architecture"));
     assert!(refusal(|task| task.randomizer = vec![0xff], |_| {}).contains("randomizer: not UTF-8"));
     assert!(refusal(|task| task.randomizer = toml_of(Mechanism::Any { local_epsilon: 1.0 }), |_| {}).contains("class"));
+}
+
+/// Whatever the floors allow.
+#[test]
+fn noise_in_floating_point_is_refused() {
+    for (mechanism, instead) in [
+        (Mechanism::Gaussian { sigma: 100.0 }, "discrete-gaussian"),
+        (Mechanism::Laplace { local_epsilon: 0.5 }, "discrete-laplace"),
+    ] {
+        let text =
+            refusal(|task| task.randomizer = toml_of(mechanism), |config| config.floors.local_epsilon = f64::INFINITY);
+        assert!(text.contains(&format!("must be {instead}")), "{text}");
+    }
 }
 
 #[test]

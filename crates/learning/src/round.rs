@@ -1,11 +1,23 @@
 //! One round, as three functions: what a client does, what the server does, and what it costs. Simulations and services call these and
 //! nothing else, so what is simulated is what is deployed; the one shortcut is equal in law, see [`client_report`].
 
-use crate::Result;
 use crate::ledger::{Cost, Ledger};
 use crate::step::{ServerState, StepRule};
+use crate::{LearningError, Result};
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_randomizers::Randomness;
 use shuffledp_randomizers::erased::VectorRandomizer;
+
+/// Refuses what is for simulations only, where reports are to leave a machine: noise in floating point, whose low-order bits can give the input away (Mironov 2012).
+pub fn check_deployable(randomizer: &RandomizerSpec) -> Result<()> {
+    let (name, instead) = match randomizer.mechanism() {
+        Mechanism::Gaussian { .. } => ("gaussian", "discrete-gaussian"),
+        Mechanism::Laplace { .. } => ("laplace", "discrete-laplace"),
+        _ => return Ok(()),
+    };
+    let reason = "low-order bits of noise in floating point can give the input away";
+    Err(LearningError::out_of_range("randomizer", format!("{instead} where reports leave a machine ({reason})"), name))
+}
 
 /// A client's report: its gradient, clipped and randomized, as a frame of the mechanism's length.
 ///

@@ -8,7 +8,7 @@ use shuffledp_learning::LearningError;
 use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::models::{Model, initial_weights, save_weights};
-use shuffledp_learning::round::charge;
+use shuffledp_learning::round::{charge, check_deployable};
 use shuffledp_learning::step::{ServerState, StepRule};
 use shuffledp_randomizers::dispatch::Shape;
 use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
@@ -133,6 +133,7 @@ impl Plan {
 }
 
 fn mechanism(config: &TaskConfig, parameters: usize) -> Result<Box<dyn VectorRandomizer>> {
+    check_deployable(&config.randomizer)?;
     if !(config.clip > 0.0 && config.clip.is_finite()) {
         return Err(LearningError::out_of_range("clip", "a finite number above 0", config.clip).into());
     }
