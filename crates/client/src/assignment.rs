@@ -1,6 +1,6 @@
 //! A task as this client understands it: verified, above its floors, and ready to be done.
 
-use crate::config::{BudgetConfig, ClientConfig, Floors};
+use crate::config::{ClientConfig, Floors};
 use crate::error::{ClientError, Result};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{RandomizerSpec, Round as AccountedRound, Scheme};
@@ -45,7 +45,7 @@ impl Assignment {
             let (ours, theirs) = (mechanism.frame_len(), task.payload_len);
             return Err(ClientError::Task(format!("its reports have {theirs} bytes, but this randomizer's {ours}")));
         }
-        let cost = cost(&task, randomizer, &config.budget)?;
+        let cost = cost(&task, randomizer, config)?;
         Ok(Self { task, hash, model: Model::new(architecture), mechanism, cost })
     }
 
@@ -88,10 +88,11 @@ impl Assignment {
     }
 }
 
-/// What a round costs. The task's word is taken for n, up to `most_clients`, and for the rate, which is this client's own coin; not for the drop-outs: nobody
-/// can check them, and without them the rate is larger and ε no smaller.
-fn cost(task: &Task, randomizer: RandomizerSpec, budget: &BudgetConfig) -> Result<AccountedRound> {
-    let clients = budget.most_clients.map_or(task.clients, |most| most.min(task.clients));
+/// What a round costs. The task's word is taken for n only as far as this client's owner believes it, up to `most_clients` or else `floors.clients`: a task that
+/// claims 2^53 clients would cost next to nothing. It is taken for the rate, which is this client's own coin; not for the drop-outs: nobody can
+/// check them, and without them the rate is larger and ε no smaller.
+fn cost(task: &Task, randomizer: RandomizerSpec, config: &ClientConfig) -> Result<AccountedRound> {
+    let clients = config.budget.most_clients.unwrap_or(config.floors.clients).min(task.clients);
     let cost = AccountedRound { scheme: Scheme::check_in(clients, task.check_in_rate, 0.0)?, randomizer };
     // What cannot be accounted for is refused here, before a round is offered.
     Accountant::new().compose(cost, 1)?;

@@ -90,7 +90,7 @@ pub struct BudgetConfig {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// Counts no more honest clients than these in the charge, whatever a task claims. Without it the task's word is taken.
+    /// Counts no more honest clients than these in the charge, whatever a task claims; `floors.clients` of them unless told.
     #[serde(default)]
     pub most_clients: Option<u64>,
 }

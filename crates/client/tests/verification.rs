@@ -182,6 +182,9 @@ fn the_charge_believes_no_more_than_it_must() {
     // Drop-outs are the server's word, and would make the charge smaller.
     let assignment = verified(|task| (task.check_in_rate, task.drop_out) = (0.5, 0.9), |_| {}).unwrap();
     assert_eq!(assignment.cost().scheme.check_in_rate(), Some(0.5));
+    // So is the number of clients: the floor is what is believed.
+    let assignment = verified(|task| task.clients = 1 << 53, |_| {}).unwrap();
+    assert_eq!(assignment.cost().scheme.clients(), 10_000);
     let assignment = verified(|_| {}, |config| config.budget.most_clients = Some(300)).unwrap();
     assert_eq!(assignment.cost().scheme.clients(), 300);
     let assignment = verified(|_| {}, |config| config.budget.most_clients = Some(1 << 40)).unwrap();
