@@ -43,6 +43,8 @@ pub(crate) struct Conductor {
     spent: Option<(f64, f64)>,
     /// The store failed, and may hold something else than we remember.
     in_doubt: bool,
+    /// When this process began. A batch could not come before.
+    started: Millis,
 }
 
 /// What becomes of a batch that has been announced.
@@ -58,13 +60,18 @@ pub(crate) enum Admission {
 
 impl Conductor {
     /// Begins the task, or goes on where the store says it was.
-    pub(crate) fn resume(plan: Arc<Plan>, times: RoundConfig, mut store: Box<dyn Store>) -> Result<Self> {
+    pub(crate) fn resume(
+        plan: Arc<Plan>,
+        times: RoundConfig,
+        mut store: Box<dyn Store>,
+        started: Millis,
+    ) -> Result<Self> {
         let state = plan.first_state();
         let (model, bytes) = plan.model_file(&state.weights)?;
         let encoding = plan.encoding();
         store.begin(&Beginning { task: plan.hash(), encoding, state: &state, model, bytes: &bytes })?;
         let (ledger, record) = read(&plan, &mut *store)?;
-        Ok(Self { plan, times, store, ledger, record, end: None, spent: None, in_doubt: false })
+        Ok(Self { plan, times, store, ledger, record, end: None, spent: None, in_doubt: false, started })
     }
 
     /// The round that is open.
@@ -119,9 +126,10 @@ impl Conductor {
         self.store.model(hash)
     }
 
-    /// When the open round is given up.
+    /// When the open round is given up: the grace after its window, and after this process began. While the server is down no batch can come, and the reports in it
+    /// were acknowledged.
     pub(crate) fn deadline(&self) -> Option<Millis> {
-        self.open_round().map(|round| round.closes.saturating_add(self.times.grace()))
+        self.open_round().map(|round| round.closes.max(self.started).saturating_add(self.times.grace()))
     }
 
     /// Does what the time demands: gives up a round whose batch did not come (unless one is coming in just now), and opens the next, for which it asks for

@@ -43,7 +43,7 @@ impl Service {
         times.check()?;
         let (plan, keys) = (Arc::new(plan), keys.into());
         let signed_task = Bytes::from(Signed::<Task>::sign(plan.task(), keys.signing())?.encode());
-        let mut conductor = Conductor::resume(Arc::clone(&plan), times, store)?;
+        let mut conductor = Conductor::resume(Arc::clone(&plan), times, store, clock.now())?;
         let published = Published::new(&plan, &mut conductor, &keys, None)?;
         Ok(Self {
             plan,

@@ -125,7 +125,8 @@ async fn drive(world: &World, service: &Arc<Service>, outside: &mut Outside) -> 
         let round = world.round(service);
         outside.shown.push(round.round);
         if round.round == 2 {
-            world.clock.set(round.closes + GRACE);
+            // After the window and the grace, of a server that may just have begun.
+            world.clock.advance(WINDOW + GRACE);
         } else {
             // Clients report, and the shuffler keeps the batch until it is acknowledged.
             let first = 100 * round.round as u32;

@@ -35,7 +35,7 @@ async fn a_round_without_a_batch_is_given_up_and_stays_charged() {
 }
 
 #[tokio::test]
-async fn a_restart_resumes_the_open_round_and_counts_its_time() {
+async fn a_restart_resumes_the_open_round_and_waits_for_its_batch() {
     let world = World::new();
     let service = world.serve();
     service.tick().unwrap();
@@ -47,10 +47,26 @@ async fn a_restart_resumes_the_open_round_and_counts_its_time() {
     service.tick().unwrap();
     assert_eq!(world.round(&service), round);
     drop(service);
-    world.clock.advance(GRACE);
+    // However long it was down: the shuffler has had nobody to send the batch to.
+    world.clock.advance(1000 * GRACE);
     let service = world.serve();
     service.tick().unwrap();
-    assert_eq!(world.round(&service).round, 2);
+    world.clock.advance(GRACE - 1);
+    service.tick().unwrap();
+    assert_eq!(world.round(&service), round);
+    let batch = world.batch(id(1), round.context(), &world.records(&round, 0..3));
+    assert_eq!(put(&service, id(1), batch).await.json()["accepted"], 3);
+    service.tick().unwrap();
+    let second = world.round(&service);
+    assert_eq!(second.round, 2);
+    drop(service);
+    // And not longer than the grace.
+    world.clock.advance(WINDOW + GRACE);
+    let service = world.serve();
+    service.tick().unwrap();
+    world.clock.advance(GRACE);
+    service.tick().unwrap();
+    assert_eq!(world.round(&service).round, 3);
 }
 
 /// Two lists of keys for one round would tell who asked before and who after.
