@@ -7,7 +7,7 @@ use crate::rounds::{Learner, Lookup, Shared};
 use crate::store::Entry;
 use crate::writer::Answer;
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -17,7 +17,8 @@ use shuffledp_transport::with_timeout;
 use shuffledp_wire::{open_outer, paths};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_stream::StreamExt as _;
 
 /// The budget of waiting bytes is counted in units of so many.
 const UNIT: usize = 64;
@@ -68,12 +69,7 @@ impl Intake {
         let len = announced(request.headers()).ok_or(StatusCode::LENGTH_REQUIRED)?;
         self.check_len(len)?;
         // Held until the answer, so that it bounds bodies that arrive, wait to be opened and wait for the disk.
-        let units = u32::try_from(len.div_ceil(UNIT)).map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
-        let _room = self.room.try_acquire_many(units).map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
-        let body = to_bytes(request.into_body(), len).await.map_err(|_| StatusCode::BAD_REQUEST)?;
-        if body.len() != len {
-            return Err(StatusCode::BAD_REQUEST);
-        }
+        let (body, _room) = self.read(request.into_body(), len).await?;
         let (context, inner) = open_outer(&body, &self.shared.keys.secret()).map_err(|_| StatusCode::BAD_REQUEST)?;
         drop(body);
 
@@ -99,6 +95,24 @@ impl Intake {
             Ok(Answer::Closed) => Err(StatusCode::GONE),
             Ok(Answer::Failed) | Err(_) => Err(StatusCode::SERVICE_UNAVAILABLE),
         }
+    }
+
+    /// A body of this length. Room is taken for what has come, not for what was announced: who sends slowly holds little.
+    async fn read(&self, body: Body, len: usize) -> Result<(Vec<u8>, SemaphorePermit<'_>), StatusCode> {
+        let full = |_| StatusCode::SERVICE_UNAVAILABLE;
+        let units = |bytes: usize| u32::try_from(bytes.div_ceil(UNIT)).map_err(|_| StatusCode::PAYLOAD_TOO_LARGE);
+        let (mut pieces, mut bytes) = (body.into_data_stream(), Vec::new());
+        let mut room = self.room.try_acquire_many(0).map_err(full)?;
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(|_| StatusCode::BAD_REQUEST)?;
+            if piece.len() > len - bytes.len() {
+                return Err(StatusCode::BAD_REQUEST);
+            }
+            let more = units(bytes.len() + piece.len())? - units(bytes.len())?;
+            room.merge(self.room.try_acquire_many(more).map_err(full)?);
+            bytes.extend_from_slice(&piece);
+        }
+        if bytes.len() == len { Ok((bytes, room)) } else { Err(StatusCode::BAD_REQUEST) }
     }
 
     /// Before a byte of the body is read: a length that no report has is refused.
