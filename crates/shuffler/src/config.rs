@@ -65,7 +65,8 @@ pub struct ServerConfig {
     /// Its public key, `shuffledp-verifying-v1:…`.
     #[serde(deserialize_with = "from_text")]
     pub key: VerifyingKey,
-    /// Its tasks by their hashes. Without any, every task for which this server signs a round, found out when a report names it.
+    /// Its tasks by their hashes. Without any, every task for which this server signs a round, found out when a report names it. Needed where there are
+    /// several servers.
     #[serde(default, deserialize_with = "from_texts")]
     pub tasks: Vec<TaskHash>,
 }
@@ -198,6 +199,13 @@ impl Config {
             if self.servers[..index].iter().any(|other| other.key == server.key) {
                 return wrong("servers.key", "two servers have the same key");
             }
+            // A server could otherwise sign rounds of another's task, and be sent its batch.
+            if self.servers.len() > 1 && server.tasks.is_empty() {
+                return wrong("servers.tasks", "must be named where there are several servers");
+            }
+            if self.servers[..index].iter().any(|other| other.tasks.iter().any(|task| server.tasks.contains(task))) {
+                return wrong("servers.tasks", "two servers have the same task");
+            }
         }
         self.listen.check()?;
         Ok(())
@@ -232,6 +240,26 @@ mod tests {
         assert_eq!(config.data, Path::new("data"));
         assert_eq!(config.signing_key, Path::new("/k/signing.key"));
         assert_eq!((config.min_batch, config.poll_seconds, config.max_rounds), (100, 1.0, 64));
+    }
+
+    #[test]
+    fn several_servers_have_tasks_of_their_own() {
+        let server = |seed: u8, tasks: &str| {
+            let key = SigningKey::from_seed(&[seed; 32]).verifying_key();
+            format!("{tasks}[[servers]]\nurl = \"https://another.example\"\nkey = \"{key}\"\n")
+        };
+        let (one, two) =
+            (format!("tasks = [\"{}\"]\n", "11".repeat(32)), format!("tasks = [\"{}\"]\n", "22".repeat(32)));
+        let with = |first: &str, second: &str| load(&(text("") + &server(2, first) + second));
+        with(&one, &two).unwrap();
+        for (first, second, reason) in [
+            ("", "", "must be named"),
+            (one.as_str(), "", "must be named"),
+            (&one, &one, "two servers have the same task"),
+        ] {
+            let refused = with(first, second).unwrap_err().to_string();
+            assert!(refused.contains("servers.tasks") && refused.contains(reason), "{refused}");
+        }
     }
 
     #[test]
