@@ -4,7 +4,7 @@
 //! its round takes no reports, 425 that it does not yet, 503 to come again. All have an empty body.
 
 use crate::rounds::{Learner, Lookup, Shared};
-use crate::store::Entry;
+use crate::store::{Entry, context_hash};
 use crate::writer::Answer;
 use axum::Router;
 use axum::body::Body;
@@ -75,6 +75,12 @@ impl Intake {
 
         let mut found = self.shared.table.find(&context, self.shared.clock.now());
         if matches!(found, Lookup::Unknown) {
+            // A late report of a round that is over is nothing to ask a server about.
+            match self.shared.memory.is_finished(&context_hash(&context)) {
+                Ok(true) => return Err(StatusCode::GONE),
+                Ok(false) => {}
+                Err(_) => return Err(StatusCode::SERVICE_UNAVAILABLE),
+            }
             if !self.learner.ask_about(&self.shared, context.task).await {
                 return Err(StatusCode::SERVICE_UNAVAILABLE);
             }

@@ -6,6 +6,7 @@ mod common;
 
 use common::{CLOSES, OPENS, Reply, World, context};
 use shuffledp_wire::{HpkeSecretKey, KeyId, ModelHash, Round, RoundContext, SystemRandom, seal_report};
+use std::sync::atomic::Ordering;
 
 #[tokio::test]
 async fn repeated_late_early_unknown_and_broken() {
@@ -48,8 +49,10 @@ async fn repeated_late_early_unknown_and_broken() {
     assert_eq!((shuffler.running.unfinished(), world.stores()), (0, 0));
     assert_eq!(shuffler.metric("batches_acknowledged").await, 1);
 
-    // Replayed after the end, and after a restart with a clock that went back.
+    // Replayed after the end, which the server is not asked about, and after a restart with a clock that went back.
+    let asked = world.server.asked.load(Ordering::SeqCst);
     assert_eq!(shuffler.post(&reports[0]).await, 410);
+    assert_eq!(world.server.asked.load(Ordering::SeqCst), asked);
     shuffler.stop().await;
     world.clock.set(OPENS + 5);
     let shuffler = world.start().await;

@@ -69,7 +69,7 @@ impl SqliteFolder {
 }
 
 /// What a context is remembered by.
-fn hash(context: &RoundContext) -> [u8; 32] {
+pub(crate) fn hash(context: &RoundContext) -> [u8; 32] {
     Sha256::digest(context.to_bytes()).into()
 }
 

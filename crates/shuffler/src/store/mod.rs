@@ -21,6 +21,7 @@ mod memory;
 mod sqlite;
 
 pub use folder::SqliteFolder;
+pub(crate) use folder::hash as context_hash;
 pub use memory::Memory;
 pub use sqlite::SqliteStore;
 

@@ -15,6 +15,7 @@ use shuffledp_wire::{
     seal_report,
 };
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -51,6 +52,8 @@ pub struct FakeServer {
     pub secrets: ServerSecretKeys,
     pub shuffler: Mutex<Option<VerifyingKey>>,
     pub rounds: Mutex<HashMap<TaskHash, Vec<u8>>>,
+    /// How often somebody asked for one.
+    pub asked: AtomicU64,
     /// Everything that came whole, in order, repeated or not, taken or not.
     pub attempts: Mutex<Vec<Received>>,
     /// What was taken, once per id.
@@ -66,6 +69,7 @@ impl FakeServer {
             secrets: secrets(),
             shuffler: Mutex::default(),
             rounds: Mutex::default(),
+            asked: AtomicU64::new(0),
             attempts: Mutex::default(),
             taken: Mutex::default(),
             replies: Mutex::default(),
@@ -81,6 +85,7 @@ impl FakeServer {
     }
 
     async fn get_round(State(server): State<Arc<Self>>, Path(task): Path<String>) -> Result<Vec<u8>, StatusCode> {
+        server.asked.fetch_add(1, Ordering::SeqCst);
         let task = task.parse().map_err(|_| StatusCode::BAD_REQUEST)?;
         server.rounds.lock().unwrap().get(&task).cloned().ok_or(StatusCode::NOT_FOUND)
     }
