@@ -86,7 +86,7 @@ pub async fn start(config: Config, environment: Environment, shutdown: Shutdown)
     let folder = SqliteFolder::open(&config.data, Arc::clone(&environment.witness))?;
     let memory = folder.memory();
     let left = folder.unfinished()?;
-    let learner = Arc::new(Learner::new(&config.servers));
+    let learner = Arc::new(Learner::new(&config.servers, &memory)?);
     let shared = Arc::new(Shared {
         clock: environment.clock,
         witness: environment.witness,

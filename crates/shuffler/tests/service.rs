@@ -7,7 +7,7 @@ mod common;
 use common::{CLOSES, OPENS, World, context};
 use shuffledp_shuffler::{Config, ShufflerError, rotate_key, start};
 use shuffledp_transport::{ClientConfig, HttpClient, ListenConfig, Shutdown, TlsFiles, join, serve};
-use shuffledp_wire::{KeyId, ShufflerSecretKeys, SystemRandom, paths, report_len, seal_report};
+use shuffledp_wire::{KeyId, RoundContext, ShufflerSecretKeys, SystemRandom, TaskHash, paths, report_len, seal_report};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test]
@@ -87,6 +87,36 @@ async fn an_inner_report_of_another_length_is_refused() {
     let long =
         seal_report(&[0; 9], &round, &world.server.secrets.public_keys()[0], &keys.keys[0], &mut random).unwrap();
     assert_eq!(shuffler.post(&long).await, 400);
+}
+
+/// Whoever makes tasks up, and reports for them, keeps nobody waiting who names a task that is known, since before a restart too.
+#[tokio::test]
+async fn tasks_that_do_not_exist_keep_nobody_out() {
+    let world = World::new(3).await;
+    let shuffler = world.start().await;
+    world.server.show(&context(1, 1), OPENS, CLOSES);
+    let report = shuffler.seal(&world.server, &context(1, 1), 1).await;
+    assert_eq!(shuffler.post(&report).await, 202);
+    world.clock.set(CLOSES);
+    shuffler.tick_and_settle().await;
+    shuffler.stop().await;
+
+    let shuffler = world.start().await;
+    let keys = shuffler.keys().await;
+    let mut posts = tokio::task::JoinSet::new();
+    for number in 0..300_u64 {
+        let mut task = [0; 32];
+        task[..8].copy_from_slice(&number.to_be_bytes());
+        let made_up = RoundContext { task: TaskHash::from_bytes(task), ..context(7, 1) };
+        let report = common::seal(&keys, &world.server, &made_up, number);
+        let (client, url) = (world.client.clone(), shuffler.url.clone());
+        posts.spawn(async move { common::post(&client, &url, &report).await });
+    }
+    // All places for such are taken.
+    while posts.join_next().await.unwrap().unwrap() != Some(503) {}
+    world.server.show(&context(1, 2), OPENS, 2 * CLOSES);
+    let report = shuffler.seal(&world.server, &context(1, 2), 1).await;
+    assert_eq!(shuffler.post(&report).await, 202);
 }
 
 #[tokio::test]

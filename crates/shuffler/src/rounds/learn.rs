@@ -4,7 +4,7 @@ use super::Shared;
 use super::table::Live;
 use crate::config::ServerConfig;
 use crate::error::Result;
-use crate::store::{RoundRecord, RoundStore};
+use crate::store::{Memory, RoundRecord, RoundStore};
 use crate::writer::Writer;
 use shuffledp_transport::{TransportError, bytes_at_most, join};
 use shuffledp_wire::{Round, Signed, TaskHash, VerifyingKey, inner_len, paths, report_len};
@@ -19,8 +19,9 @@ use tokio::time::Instant;
 const PAUSE: Duration = Duration::from_millis(200);
 /// Until an answer must have come.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Reports that may wait for such an answer at once.
+/// Reports that may wait for such an answer at once: of tasks that a server is known to have, and of others, which anybody can make up.
 const ASKING: usize = 256;
+const STRANGERS: usize = 64;
 /// Tasks of one server that are looked after.
 const TASKS: usize = 1024;
 
@@ -33,19 +34,26 @@ pub(crate) struct Server {
     any_task: bool,
     /// With the payload's length, once a round has told it.
     tasks: Mutex<HashMap<TaskHash, Option<u32>>>,
-    /// When the last question began that a report caused, and about what; held while it is under way.
-    asked: AsyncMutex<Option<(Instant, TaskHash)>>,
+    /// Questions that reports caused, about tasks that are known and about others. Apart, so that made-up tasks keep nobody waiting but each other.
+    asked: Asked,
+    asked_of_strangers: Asked,
 }
 
+/// When the last question began, and about what; held while it is under way.
+type Asked = AsyncMutex<Option<(Instant, TaskHash)>>;
+
 impl Server {
-    fn new(config: &ServerConfig) -> Self {
-        Self {
+    fn new(config: &ServerConfig, memory: &Memory) -> Result<Self> {
+        let any_task = config.tasks.is_empty();
+        let tasks = if any_task { memory.tasks(config.key.as_bytes())? } else { config.tasks.clone() };
+        Ok(Self {
             url: config.url.clone(),
             key: config.key,
-            any_task: config.tasks.is_empty(),
-            tasks: Mutex::new(config.tasks.iter().map(|task| (*task, None)).collect()),
+            any_task,
+            tasks: Mutex::new(tasks.into_iter().map(|task| (task, None)).collect()),
             asked: AsyncMutex::new(None),
-        }
+            asked_of_strangers: AsyncMutex::new(None),
+        })
     }
 
     // Changed by single calls: a thread that panicked left it whole.
@@ -53,15 +61,23 @@ impl Server {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remember(&self, round: &Round) {
+    /// Whether the task is new.
+    fn remember(&self, round: &Round) -> bool {
         let mut tasks = self.tasks();
-        if tasks.len() < TASKS || tasks.contains_key(&round.task) {
-            tasks.insert(round.task, Some(round.payload_len));
+        let is_new = !tasks.contains_key(&round.task);
+        if is_new && tasks.len() >= TASKS {
+            return false;
         }
+        tasks.insert(round.task, Some(round.payload_len));
+        is_new
+    }
+
+    fn has(&self, task: &TaskHash) -> bool {
+        self.tasks().contains_key(task)
     }
 
     fn may_have(&self, task: &TaskHash) -> bool {
-        self.any_task || self.tasks().contains_key(task)
+        self.any_task || self.has(task)
     }
 
     /// Whether one of its reports may have this length. While there are tasks that nothing is known of yet, any may.
@@ -76,14 +92,21 @@ impl Server {
 pub(crate) struct Learner {
     servers: Vec<Arc<Server>>,
     asking: Semaphore,
+    strangers: Semaphore,
     /// One round is taken up at a time, so that no two answers make the same store.
     taking: AsyncMutex<()>,
 }
 
 impl Learner {
-    pub(crate) fn new(servers: &[ServerConfig]) -> Self {
-        let servers = servers.iter().map(|server| Arc::new(Server::new(server))).collect();
-        Self { servers, asking: Semaphore::new(ASKING), taking: AsyncMutex::new(()) }
+    /// With the tasks that an earlier process came to know.
+    pub(crate) fn new(servers: &[ServerConfig], memory: &Memory) -> Result<Self> {
+        let servers = servers.iter().map(|server| Ok(Arc::new(Server::new(server, memory)?)));
+        Ok(Self {
+            servers: servers.collect::<Result<_>>()?,
+            asking: Semaphore::new(ASKING),
+            strangers: Semaphore::new(STRANGERS),
+            taking: AsyncMutex::new(()),
+        })
     }
 
     /// Whether some report may have this length.
@@ -110,13 +133,16 @@ impl Learner {
     /// A report names a round of `task` that is not known: asks whoever could have opened it since the last look. Returns when an answer is in that was asked
     /// for after the call; the caller looks again. `false` if too many are waiting already.
     pub(crate) async fn ask_about(&self, shared: &Arc<Shared>, task: TaskHash) -> bool {
-        let Ok(_place) = self.asking.try_acquire() else { return false };
+        let is_known = self.servers.iter().any(|server| server.has(&task));
+        let places = if is_known { &self.asking } else { &self.strangers };
+        let Ok(_place) = places.try_acquire() else { return false };
         let called = Instant::now();
         for server in &self.servers {
             if !server.may_have(&task) {
                 continue;
             }
-            let mut asked = server.asked.lock().await;
+            let asked = if is_known { &server.asked } else { &server.asked_of_strangers };
+            let mut asked = asked.lock().await;
             match *asked {
                 // Another report's question, begun after this call: its answer is as good.
                 Some((began, about)) if began >= called && about == task => continue,
@@ -134,7 +160,14 @@ impl Learner {
     /// Gives a verified round its store, if it is one to take part in.
     async fn take_up(&self, shared: &Arc<Shared>, server: &Arc<Server>, signed: Vec<u8>, round: Round) {
         let _alone = self.taking.lock().await;
-        server.remember(&round);
+        if server.remember(&round) {
+            let (memory, server, task) = (Arc::clone(&shared.memory), *server.key.as_bytes(), round.task);
+            // Only for the next start: without it the task is a stranger once more until its first report.
+            let kept = tokio::task::spawn_blocking(move || memory.know(&server, &task)).await;
+            if !matches!(kept, Ok(Ok(()))) {
+                tracing::warn!(%task, "a task could not be remembered");
+            }
+        }
         let context = round.context();
         let now = shared.clock.now();
         if shared.table.contains(&context) || now >= round.closes {

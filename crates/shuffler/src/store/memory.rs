@@ -2,6 +2,7 @@
 
 use crate::error::{Result, ShufflerError};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use shuffledp_wire::TaskHash;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,6 +11,8 @@ const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS finished (context BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
 -- Since when a key is not the newest any more, in milliseconds since 1970.
 CREATE TABLE IF NOT EXISTS retired (public BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
+-- Tasks that a server has signed a round of.
+CREATE TABLE IF NOT EXISTS tasks (server BLOB NOT NULL, task BLOB NOT NULL, PRIMARY KEY (server, task)) WITHOUT ROWID;
 ";
 
 /// One small file that also tells a second shuffler that the folder is taken.
@@ -72,6 +75,28 @@ impl Memory {
     pub fn finish(&self, context: &[u8; 32]) -> Result<()> {
         self.connection().execute("INSERT OR IGNORE INTO finished VALUES (?1)", [context])?;
         Ok(())
+    }
+
+    /// A server has this task.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    pub fn know(&self, server: &[u8; 32], task: &TaskHash) -> Result<()> {
+        self.connection().execute("INSERT OR IGNORE INTO tasks VALUES (?1, ?2)", params![server, task.as_bytes()])?;
+        Ok(())
+    }
+
+    /// The tasks that a server was known to have.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    pub fn tasks(&self, server: &[u8; 32]) -> Result<Vec<TaskHash>> {
+        let connection = self.connection();
+        let mut statement = connection.prepare("SELECT task FROM tasks WHERE server = ?1")?;
+        let tasks = statement.query_map([server], |row| Ok(TaskHash::from_bytes(row.get(0)?)))?;
+        Ok(tasks.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Since when a key is retired: `now` if it was not known.
