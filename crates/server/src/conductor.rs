@@ -14,6 +14,7 @@ use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::round::{charge, server_step};
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, KeysHash, ModelHash, RoundContext};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Where a task is.
@@ -119,6 +120,11 @@ impl Conductor {
     /// All rounds so far, for people.
     pub(crate) fn rounds(&mut self) -> Result<Vec<RoundRecord>> {
         self.store.rounds(&self.plan.hash())
+    }
+
+    /// The hashes of all models that can be asked for.
+    pub(crate) fn models(&mut self) -> Result<HashSet<ModelHash>> {
+        self.store.models()
     }
 
     /// The bytes of a model that was published.

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use shuffledp_learning::participation::CheckInMonitor;
 use shuffledp_wire::ModelHash;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// A view of the server at one moment.
@@ -19,6 +20,8 @@ pub(crate) struct Published {
     pub(crate) round: Option<Bytes>,
     /// The model of the open round and the one to use.
     pub(crate) models: Vec<(ModelHash, Bytes)>,
+    /// All models that are stored, so that nobody is kept waiting by those who ask for others.
+    pub(crate) stored: HashSet<ModelHash>,
     /// `GET /v1/privacy`.
     pub(crate) privacy: Bytes,
     /// `GET /v1/status`.
@@ -98,6 +101,7 @@ impl Published {
         Ok(Self {
             round: sign_round(plan, conductor, keys)?,
             models,
+            stored: conductor.models()?,
             privacy: json(&privacy)?,
             status: json(&status)?,
             metrics: metrics(&rounds, &privacy).into(),

@@ -39,8 +39,13 @@ pub(super) async fn round(State(service): State<Arc<Service>>, Path(task): Path<
 /// A model's file.
 pub(super) async fn model(State(service): State<Arc<Service>>, Path(model): Path<String>) -> Response {
     let Ok(hash) = model.parse::<ModelHash>() else { return not_here() };
-    if let Some(bytes) = service.published().model(&hash) {
+    let published = service.published();
+    if let Some(bytes) = published.model(&hash) {
         return content(bytes, paths::CONTENT_TYPE, FOREVER);
+    }
+    // Neither a thread nor the store for what is not there.
+    if !published.stored.contains(&hash) {
+        return not_here();
     }
     let stored = tokio::task::spawn_blocking(move || service.stored_model(&hash)).await;
     match stored.map_err(|error| ServerError::Interrupted(error.to_string())) {

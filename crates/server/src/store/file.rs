@@ -10,6 +10,7 @@ use crate::error::{Result, ServerError};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_wire::{BatchId, KeysHash, ModelHash, RoundContext, TaskHash, encode_keys};
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -229,6 +230,12 @@ impl Store for FileStore {
             .query_row("SELECT bytes FROM models WHERE hash = ?1", [hash.as_bytes()], |row| row.get(0))
             .optional()
             .map_err(read)
+    }
+
+    fn models(&mut self) -> Result<HashSet<ModelHash>> {
+        let mut statement = self.connection.prepare("SELECT hash FROM models").map_err(read)?;
+        let rows = statement.query_map([], |row| row.get::<_, Vec<u8>>(0)).map_err(read)?;
+        rows.map(|row| model_hash(&row.map_err(read)?)).collect()
     }
 
     fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {

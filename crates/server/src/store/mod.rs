@@ -13,6 +13,7 @@ use crate::error::Result;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, ModelHash, ReportId, RoundContext, TaskHash};
+use std::collections::HashSet;
 
 /// Where a server keeps what must survive it.
 pub trait Store: Send {
@@ -36,6 +37,9 @@ pub trait Store: Send {
 
     /// The bytes of a model.
     fn model(&mut self, hash: &ModelHash) -> Result<Option<Vec<u8>>>;
+
+    /// The hashes of all models that there are.
+    fn models(&mut self) -> Result<HashSet<ModelHash>>;
 
     /// All rounds of the task, first to last.
     fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>>;

@@ -11,6 +11,7 @@ use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::round::charge;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, ModelHash, TaskHash};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Where the machine dies: at the commit of this number, before it or after it.
@@ -83,6 +84,11 @@ impl Store for Mortal {
     fn model(&mut self, hash: &ModelHash) -> Result<Option<Vec<u8>>> {
         self.alive()?;
         self.inner.model(hash)
+    }
+
+    fn models(&mut self) -> Result<HashSet<ModelHash>> {
+        self.alive()?;
+        self.inner.models()
     }
 
     fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
@@ -237,6 +243,9 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
         }
         fn model(&mut self, hash: &ModelHash) -> Result<Option<Vec<u8>>> {
             self.0.model(hash)
+        }
+        fn models(&mut self) -> Result<HashSet<ModelHash>> {
+            self.0.models()
         }
         fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
             self.0.rounds(task)
