@@ -50,6 +50,9 @@ pub struct CheckInMonitor {
 /// Chance that the interval misses the rate on one side.
 const MISS: f64 = 0.005;
 
+/// Below this share of what was accounted for it is worth a word: some reports are always lost on their way.
+const FEW: f64 = 0.9;
+
 impl CheckInMonitor {
     /// Another round, in which `heard` of `clients` were.
     pub fn add(&mut self, heard: u64, clients: u64) {
@@ -65,14 +68,21 @@ impl CheckInMonitor {
         })
     }
 
-    /// A sentence of warning if more come than were accounted for: then ε is larger than stated.
+    /// A sentence of warning if more come than were accounted for: then ε is larger than stated. Or if far fewer do: then there may not be as many honest
+    /// clients as it was stated for.
     pub fn warning(&self, scheme: &Scheme) -> Option<String> {
         let accounted = scheme.check_in_rate()?;
         let (low, high) = self.interval()?;
-        (low > accounted).then(|| {
+        let observed = format!("clients check in at a rate between {low:.6} and {high:.6} (confidence 99 %)");
+        if low > accounted {
+            let advice = "the stated ε is too small; account for the larger rate";
+            return Some(format!("{observed}, above the accounted {accounted}: {advice}"));
+        }
+        (high < FEW * accounted).then(|| {
+            let clients = scheme.clients();
             format!(
-                "clients check in at a rate between {low:.6} and {high:.6} (confidence 99 %), above the accounted {accounted}: \
-                 the stated ε is too small; account for the larger rate"
+                "{observed}, far below the accounted {accounted}: if fewer than {clients} honest clients are there, the stated ε is too \
+                 small; account for those who are"
             )
         })
     }
@@ -116,5 +126,9 @@ mod tests {
         let accounted = Scheme::check_in(20_000, 0.07, 0.0).unwrap();
         assert!(monitor.warning(&accounted).unwrap().contains("above the accounted 0.07"));
         assert_eq!(CheckInMonitor::default().warning(&accounted), None);
+        // A tenth may be lost on the way without a word; more is a hint that a promise is not kept.
+        assert_eq!(monitor.warning(&Scheme::check_in(20_000, 0.082, 0.0).unwrap()), None);
+        let promised = Scheme::check_in(20_000, 0.1, 0.0).unwrap();
+        assert!(monitor.warning(&promised).unwrap().contains("far below the accounted 0.1"));
     }
 }

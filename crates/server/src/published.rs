@@ -114,7 +114,7 @@ impl Published {
     }
 }
 
-/// Do more clients come than were accounted for?
+/// Do more clients come than were accounted for, or far fewer?
 fn warning(plan: &Plan, rounds: &[RoundRecord]) -> Option<String> {
     let mut monitor = CheckInMonitor::default();
     for round in rounds.iter().filter(|round| round.status == Status::Done) {
