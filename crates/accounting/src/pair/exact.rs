@@ -92,7 +92,8 @@ impl LinearPair {
             if level <= 0.0 {
                 continue;
             }
-            let (half, masses) = walks.upper_half(*signals);
+            let (half, count) = rows.upper_half(*signals);
+            let masses = walks.masses(*signals, 0..count);
             let mut row = 0.0;
             for (ups, mass) in (half..).zip(masses).filter(|(_, mass)| *weight * **mass > 0.0) {
                 let downs = signals - ups;

@@ -12,7 +12,7 @@ pub(super) struct Binomial {
 
 /// Masses are recomputed from Loader's form this often; in between they follow from the ratio of neighbours, at the cost of
 /// three roundings a step.
-const ANCHOR_EVERY: usize = 512;
+pub(super) const ANCHOR_EVERY: usize = 512;
 
 impl Binomial {
     pub(super) fn mean(&self) -> f64 {
@@ -55,24 +55,35 @@ impl Binomial {
 
     /// The masses of `low..=high`, to a relative error of about 1e-12.
     pub(super) fn masses(&self, low: u64, high: u64) -> Vec<f64> {
-        let mut masses = Vec::with_capacity((high - low + 1) as usize);
-        let odds = self.p / self.q;
-        for anchor in (low..=high).step_by(ANCHOR_EVERY) {
-            let mut mass = binomial::pmf_with_complement(anchor, self.trials, self.p, self.q);
-            masses.push(mass);
-            // x and trials − x + 1, exact: counts are below 2^53, and converting them would take longer than the rest of a step.
-            let (mut up, mut down) = (anchor as f64, (self.trials - anchor) as f64 + 1.0);
-            let last = high.min(anchor + ANCHOR_EVERY as u64 - 1);
-            masses.extend((anchor + 1..=last).map(|x| {
-                (up, down) = (up + 1.0, down - 1.0);
-                mass = if mass < f64::MIN_POSITIVE {
-                    binomial::pmf_with_complement(x, self.trials, self.p, self.q)
-                } else {
-                    mass * (down / up * odds)
-                };
-                mass
-            }));
+        let mut masses = vec![0.0; (high - low + 1) as usize];
+        for (block, anchor) in masses.chunks_mut(ANCHOR_EVERY).zip((low..).step_by(ANCHOR_EVERY)) {
+            let mut known = 0;
+            // Where masses underflow, ratios lead nowhere.
+            while known < block.len() {
+                let x = anchor + known as u64;
+                block[known] = binomial::pmf_with_complement(x, self.trials, self.p, self.q);
+                known += self.by_ratios(x, &mut block[known..]);
+            }
         }
         masses
+    }
+
+    /// The masses after that of x, which is the first, as far as none before them underflows: how many are known then.
+    ///
+    /// On its own, so that mass and counts stay in registers: each step waits for the one before.
+    fn by_ratios(&self, x: u64, masses: &mut [f64]) -> usize {
+        let odds = self.p / self.q;
+        let mut mass = masses[0];
+        // x and trials − x + 1, exact: counts are below 2^53, and converting them would take longer than the rest of a step.
+        let (mut up, mut down) = (x as f64, (self.trials - x) as f64 + 1.0);
+        for (known, next) in masses.iter_mut().enumerate().skip(1) {
+            if mass < f64::MIN_POSITIVE {
+                return known;
+            }
+            (up, down) = (up + 1.0, down - 1.0);
+            mass *= down / up * odds;
+            *next = mass;
+        }
+        masses.len()
     }
 }
