@@ -4,7 +4,7 @@ use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::pair::{Direction, LinearPair, Resolution, envelope, upper};
-use crate::pld::{LossLattice, Rounds, cache};
+use crate::pld::{Divergences, LossLattice, Rounds, cache};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{LocalStructure, Mechanism, Question, Scheme};
 use std::sync::Arc;
@@ -48,6 +48,9 @@ const PER_DEVIATION: f64 = 128.0;
 /// The same for a single round, where nothing else costs time.
 const PER_DEVIATION_SINGLE: f64 = 512.0;
 
+/// The same for a sketch.
+const PER_DEVIATION_ROUGH: f64 = 64.0;
+
 #[derive(Clone, Copy)]
 enum Class {
     AnyLdp,
@@ -85,9 +88,11 @@ impl Dominating {
         let pair = self.class.pair(question)?;
         let lattice = lattice(&pair, question.rounds(), resolution);
         Ok(match self.composition {
-            Composition::Renyi => {
-                Box::new(RenyiAnalysis::new(LatticeCurve(lattice), question.rounds(), options.max_order))
-            }
+            Composition::Renyi => Box::new(RenyiAnalysis::new(
+                LatticeCurve(Divergences::new(lattice)),
+                question.rounds(),
+                options.max_order,
+            )),
             Composition::LossDistribution => {
                 Box::new(Composed(Rounds::new(Direction::Up, vec![(lattice, question.rounds())])))
             }
@@ -161,7 +166,11 @@ fn binary_epsilon(question: &Question) -> Option<f64> {
 
 /// The upward lattice of a pair, as fine as `rounds` of it can use.
 pub(crate) fn lattice(pair: &LinearPair, rounds: u64, resolution: Resolution) -> Arc<LossLattice> {
-    let per_deviation = if rounds == 1 { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
+    let per_deviation = match (rounds, resolution == Resolution::ROUGH) {
+        (_, true) => PER_DEVIATION_ROUGH,
+        (1, false) => PER_DEVIATION_SINGLE,
+        (_, false) => PER_DEVIATION,
+    };
     cache::lattice(pair, Direction::Up, per_deviation, resolution)
 }
 
@@ -176,7 +185,7 @@ pub(crate) fn clones_numerical(local_epsilon: f64, clients: u64, delta: f64) -> 
     Ok(rounds.epsilon(delta)?.min(local_epsilon))
 }
 
-struct LatticeCurve(Arc<LossLattice>);
+struct LatticeCurve(Divergences);
 
 impl RenyiCurve for LatticeCurve {
     fn orders(&self) -> Orders {
@@ -184,7 +193,7 @@ impl RenyiCurve for LatticeCurve {
     }
 
     fn epsilon(&self, order: f64) -> Result<f64> {
-        Ok(self.0.renyi_upper(order))
+        Ok(self.0.upper(order))
     }
 }
 

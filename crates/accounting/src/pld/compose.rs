@@ -191,13 +191,28 @@ fn outside(parts: &[(Tilted, u64)], spacing: f64, window: &Window) -> (f64, f64)
     };
     let smallest = |sign: f64, edge: f64| {
         let gaussian = sign * half / variance.max(spacing * spacing);
+        let at = |share: f64| bound(share * gaussian, edge);
+        let quarter = at(0.25);
         // The best φ for a Gaussian, and some to either side of it.
-        let best = [0.25, 0.5, 0.75, 1.0, 1.5].iter().map(|share| bound(share * gaussian, edge)).fold(0.0, f64::min);
-        if best <= NEGLIGIBLE_TAIL {
-            return best;
+        let larger = while_falling(quarter, [0.5, 0.75, 1.0, 1.5].into_iter().map(at));
+        if larger < quarter || larger <= NEGLIGIBLE_TAIL {
+            return larger.min(0.0);
         }
         // Few atoms far apart have a heavier tail than their variance tells: a smaller φ.
-        (3..24).map(|halvings| bound(gaussian * 0.5_f64.powi(halvings), edge)).fold(best, f64::min)
+        while_falling(quarter, (3..24).map(|halvings| at(0.5_f64.powi(halvings)))).min(0.0)
     };
     (smallest(-1.0, bottom), smallest(1.0, top))
+}
+
+/// The last of `first` and `values` before they rise. Along a convex function, as Chernoff's bound is in φ, that is the smallest: what has begun to rise goes on
+/// rising.
+fn while_falling(first: f64, values: impl Iterator<Item = f64>) -> f64 {
+    let mut last = first;
+    for value in values {
+        if value >= last || value.is_nan() {
+            break;
+        }
+        last = value;
+    }
+    last
 }

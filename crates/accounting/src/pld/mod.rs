@@ -14,6 +14,7 @@ mod lattice;
 mod minorant;
 mod read;
 pub(crate) mod release;
+mod renyi;
 mod tilted;
 
 pub use compose::Rounds;
@@ -21,5 +22,6 @@ pub(crate) use compose::power_of_two;
 pub(crate) use curve::Curve;
 pub use export::LossDistribution;
 pub use lattice::LossLattice;
+pub(crate) use renyi::Divergences;
 
 use crate::pair::Direction;

@@ -4,6 +4,7 @@
 //! is asked about; it commutes with convolution, and is undone exactly when δ is read.
 
 use super::intervals::Intervals;
+use super::lattice::{horner, horner_reversed};
 use super::{Direction, LossLattice};
 
 /// P-masses `exp(ln_scale − θ·loss)·masses[i]` at `loss = (first + i)·spacing`; `masses` sum to 1.
@@ -66,10 +67,9 @@ impl Tilted {
         let last = self.first + self.masses.len() as i64 - 1;
         let edge = if phi >= 0.0 { last } else { self.first };
         let factor = (-phi.abs() * self.spacing).exp();
-        let horner = |sum: f64, mass: &f64| sum * factor + mass;
-        let sum =
-            if phi >= 0.0 { self.masses.iter().fold(0.0, horner) } else { self.masses.iter().rev().fold(0.0, horner) };
-        // Each Horner step rounds twice, and the powers of `factor` inherit its own rounding.
+        let sum = if phi >= 0.0 { horner(&self.masses, factor) } else { horner_reversed(&self.masses, factor) };
+        // A step of a chain rounds twice and takes four masses; the powers of `factor` inherit its own rounding, 2U for each mass, and those of its fourth
+        // power, 3U for four.
         sum.ln() + 8.0 * U * self.masses.len() as f64 + phi * edge as f64 * self.spacing
     }
 
