@@ -61,7 +61,9 @@ impl Rounds {
         }
         // A lower bound gives up what rounding could have added, and few atoms far apart, tilted hard, can leave nothing. Every tilt is valid.
         let deviations = (2.0 * (MARGIN - delta.ln())).sqrt();
-        self.read_epsilon(&self.composed(0.0, deviations), &Untilted::default(), delta)
+        let composed = self.composed(0.0, deviations);
+        composed.check()?;
+        self.read_epsilon(&composed, &FromTop::default(), delta)
     }
 
     /// ε as a function of δ, composed once: valid everywhere, tight near `delta`.
@@ -74,22 +76,22 @@ impl Rounds {
             })?;
             self.composed(order - 1.0, (2.0 * (MARGIN - delta.ln())).sqrt())
         };
-        let untilted = Untilted::default();
-        Ok(move |delta| self.read_epsilon(&composed, &untilted, delta))
+        composed.check()?;
+        let from_top = FromTop::default();
+        Ok(move |delta| self.read_epsilon(&composed, &from_top, delta))
     }
 
-    fn read_epsilon(&self, composed: &Tilted, untilted: &Untilted, delta: f64) -> Result<f64> {
-        composed.check()?;
+    fn read_epsilon(&self, composed: &Tilted, from_top: &FromTop, delta: f64) -> Result<f64> {
         let finite = (delta - composed.infinity) * (1.0 - self.direction.sign() * composed.reading_error());
         if self.direction == Direction::Down {
-            let crossing = if finite > 0.0 { composed.crossing(untilted, finite) } else { None };
+            let crossing = if finite > 0.0 { composed.crossing(from_top, finite) } else { None };
             return Ok((crossing.unwrap_or(0.0) - self.loss_error()).max(0.0));
         }
         // What was lost below windows gets a share of δ. Every share whose ε passes is an answer; the first is nearly always enough.
         for share in RESERVED {
             let rest = finite * (1.0 - if composed.lost > 0.0 { share } else { 0.0 });
             let epsilon =
-                if rest > 0.0 { composed.crossing(untilted, rest).unwrap_or(composed.bottom()) } else { f64::INFINITY };
+                if rest > 0.0 { composed.crossing(from_top, rest).unwrap_or(composed.bottom()) } else { f64::INFINITY };
             if composed.reserve(epsilon) <= finite - rest || epsilon == f64::INFINITY {
                 return Ok((epsilon + self.loss_error()).max(0.0));
             }
@@ -113,10 +115,17 @@ impl Rounds {
 /// A δ may be this far from another, in logarithms, to be read in its units: what underflows there is e^−745 of it.
 const NEARBY: f64 = 50.0;
 
-/// Masses from the top down without their tilt, in units of the δ that was asked first, as far as they were needed: who asks for several δ pays
-/// for the exponentials once.
+/// What [`Tilted::crossing`] has seen from the top down, in units of the δ that was asked first: who asks for several δ pays once.
 #[derive(Default)]
-struct Untilted(RefCell<(f64, Vec<f64>)>);
+struct FromTop(RefCell<Descent>);
+
+#[derive(Default)]
+struct Descent {
+    /// The logarithm of the unit.
+    ln_unit: f64,
+    /// At each lattice point from the top down, the mass above the next one and the divergence there.
+    steps: Vec<(f64, f64)>,
+}
 
 impl Tilted {
     /// An accountant that gives up must say so: a NaN among the masses would count for nothing below.
@@ -174,35 +183,34 @@ impl Tilted {
     ///
     /// With `A` the mass above a lattice point and `G` the divergence there, one step down is `A += m; G = e^{−h}G + (1 − e^{−h})A`: no
     /// term is negative. Between lattice points 1 − e^{−distance} takes the place of 1 − e^{−h}, and can be solved for.
-    fn crossing(&self, untilted: &Untilted, delta: f64) -> Option<f64> {
+    fn crossing(&self, from_top: &FromTop, delta: f64) -> Option<f64> {
         let ln_delta = delta.ln();
-        let mut known = untilted.0.borrow_mut();
-        let (ln_unit, known) = &mut *known;
+        let mut descent = from_top.0.borrow_mut();
+        let Descent { ln_unit, steps } = &mut *descent;
         // Far from the first δ, what underflowed could count.
         let is_near = (*ln_unit - ln_delta).abs() < NEARBY;
-        if known.is_empty() || !is_near {
-            known.clear();
+        if steps.is_empty() || !is_near {
+            steps.clear();
             *ln_unit = ln_delta;
         }
         // 1 for the δ that is asked first.
-        let scale = (*ln_unit - ln_delta).exp();
+        let limit = (ln_delta - *ln_unit).exp();
         let (keep, add) = ((-self.spacing).exp(), -(-self.spacing).exp_m1());
-        // In units of δ.
-        let (mut above, mut divergence) = (0.0_f64, 0.0_f64);
-        for (from_top, (i, mass)) in self.masses.iter().enumerate().rev().enumerate() {
-            let loss = (self.first + i as i64) as f64 * self.spacing;
-            if from_top == known.len() {
-                let exponent = self.ln_scale - self.theta * loss - *ln_unit;
-                known.push(if *mass > 0.0 { mass * exponent.exp() } else { 0.0 });
+        let loss = |from_top: usize| (self.first + (self.masses.len() - 1 - from_top) as i64) as f64 * self.spacing;
+        let (mut above, mut divergence) = steps.last().copied().unwrap_or((0.0, 0.0));
+        while divergence <= limit && steps.len() < self.masses.len() {
+            let mass = self.masses[self.masses.len() - 1 - steps.len()];
+            if mass > 0.0 {
+                above += mass * (self.ln_scale - self.theta * loss(steps.len()) - *ln_unit).exp();
             }
-            above += scale * known[from_top];
-            let next = keep * divergence + add * above;
-            if next > 1.0 {
-                let share = ((1.0 - divergence) / (above - divergence)).clamp(0.0, 1.0);
-                return Some(loss + (-share).ln_1p().max(-self.spacing));
-            }
-            divergence = next;
+            divergence = keep * divergence + add * above;
+            steps.push((above, divergence));
         }
-        None
+        // The divergence grows from step to step.
+        let at = steps.partition_point(|(_, divergence)| *divergence <= limit);
+        let (above, _) = steps.get(at)?;
+        let before = if at > 0 { steps[at - 1].1 } else { 0.0 };
+        let share = ((limit - before) / (above - before)).clamp(0.0, 1.0);
+        Some(loss(at) + (-share).ln_1p().max(-self.spacing))
     }
 }
