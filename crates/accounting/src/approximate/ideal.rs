@@ -5,7 +5,7 @@ use super::tradeoff::Tradeoff;
 use super::variation::variation_upper;
 use crate::bound::Answer;
 use crate::error::{AccountingError, Result};
-use crate::numerics::bisect::smallest_safe;
+use crate::numerics::bisect::smallest_safe_led;
 use crate::numerics::directed::{add_up, inflate, mul_up, sum_up};
 use crate::pair::{Direction, LinearPair, Resolution, upper};
 use crate::pld::{LossDistribution, Rounds, cache, release};
@@ -247,8 +247,11 @@ impl Kind {
     /// The smallest ε0 at which all these rounds have at most this total variation, or the largest that is computed.
     fn local_epsilon(&self, variation: f64) -> Result<f64> {
         let (least, most) = (self.tradeoff.least_epsilon(), upper::MAX_LOCAL_EPSILON);
-        let found = smallest_safe(least, most, LOCAL_TOLERANCE, |epsilon| {
-            Ok::<_, AccountingError>(self.variation(epsilon)? <= variation)
+        let found = smallest_safe_led(least, most, LOCAL_TOLERANCE, |epsilon| {
+            let found = self.variation(epsilon)?;
+            let excess = (found / variation).ln();
+            // The comparison decides; the logarithm leads.
+            Ok::<_, AccountingError>(if found <= variation { excess.min(0.0) } else { excess.max(f64::MIN_POSITIVE) })
         })?;
         Ok(found.unwrap_or(most))
     }

@@ -3,7 +3,7 @@
 use crate::bound::Answer;
 use crate::catalogue::Analysis;
 use crate::error::{AccountingError, Result};
-use crate::numerics::bisect::smallest_safe;
+use crate::numerics::bisect::smallest_safe_led;
 use crate::numerics::normal;
 use std::sync::LazyLock;
 
@@ -76,7 +76,7 @@ pub fn epsilon_upper(mu: f64, delta: f64) -> Result<f64> {
         return Ok(f64::INFINITY);
     }
     let target = delta.ln() - 4.0 * f64::EPSILON * delta.ln().abs();
-    let found = smallest_safe(0.0, enough, 1e-12, |e| Ok::<_, AccountingError>(ln_delta_upper(mu, e) <= target))?;
+    let found = smallest_safe_led(0.0, enough, 1e-12, |e| Ok::<_, AccountingError>(ln_delta_upper(mu, e) - target))?;
     Ok(found.unwrap_or(f64::INFINITY))
 }
 
