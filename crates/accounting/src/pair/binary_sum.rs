@@ -27,27 +27,33 @@ impl BinarySum {
         // The last j with d_j ≥ 0, as an index into the window.
         let turning = (h * q * q + (k - h) * p * p) / c;
         let turn = ((turning.floor() - first as f64).max(0.0) as usize).min(length - 1);
-        masses[0] = parts.mass(first);
-        for i in 1..=turn {
-            masses[i] = if i == 1 {
-                parts.mass(first + 1)
+        let (rising, falling) = masses.split_at_mut(turn + 1);
+        // The last two masses.
+        let (mut before, mut last) = (0.0, 0.0);
+        for (i, mass) in rising.iter_mut().enumerate() {
+            let next = if i < 2 {
+                parts.mass(first + i as u64)
             } else {
                 let j = (first + i as u64 - 1) as f64;
                 // The division waits for no mass, so that the processor need not wait for it.
                 let inverse = 1.0 / (pq * (j + 1.0));
-                drift(j).max(0.0) * inverse * masses[i - 1] + pq * (k - j + 1.0) * inverse * masses[i - 2]
+                drift(j).max(0.0) * inverse * last + pq * (k - j + 1.0) * inverse * before
             };
+            *mass = next;
+            (before, last) = (last, next);
         }
         // Mirrored: pq(K−j+1)·s_{j−1} = −d_j·s_j + pq(j+1)·s_{j+1}.
-        let top = length - 1;
-        for i in (turn + 1..length).rev() {
-            masses[i] = if top - i < 2 {
-                parts.mass(first + i as u64)
+        let highest = first + length as u64 - 1;
+        for (i, mass) in falling.iter_mut().rev().enumerate() {
+            let next = if i < 2 {
+                parts.mass(highest - i as u64)
             } else {
-                let j = (first + i as u64 + 1) as f64;
+                let j = (highest - i as u64 + 1) as f64;
                 let inverse = 1.0 / (pq * (k - j + 1.0));
-                (-drift(j)).max(0.0) * inverse * masses[i + 1] + pq * (j + 1.0) * inverse * masses[i + 2]
+                (-drift(j)).max(0.0) * inverse * last + pq * (j + 1.0) * inverse * before
             };
+            *mass = next;
+            (before, last) = (last, next);
         }
         Self {
             #[cfg(test)]

@@ -156,15 +156,11 @@ struct Slot {
 /// cancels, its rounding is that of a point x moved by a few units in the last place: callers pay by moving ε.
 fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: &mut [f64]) {
     let masses = &sum.masses;
-    let (mut divergence, mut at, mut above) = (0.0, 0.0, 0.0);
+    let (mut divergence, mut at, mut above) = (0.0_f64, 0.0_f64, 0.0_f64);
     // Points from here on are done.
     let mut done = excesses.len();
-    let raise = |worst: &mut f64, delta: f64| {
-        // A NaN would compare false and count for nothing: it is taken for the worst there is.
-        if delta > *worst || delta.is_nan() {
-            *worst = if delta.is_nan() { f64::INFINITY } else { delta };
-        }
-    };
+    // One instruction, no branch: which dataset is the worst cannot be foretold.
+    let raise = |worst: &mut f64, delta: f64| *worst = if delta > *worst { delta } else { *worst };
     for j in (0..=masses.len()).rev() {
         let stay = masses.get(j).copied().unwrap_or(0.0);
         let step = if j > 0 { masses[j - 1] } else { 0.0 };
@@ -178,14 +174,18 @@ fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: 
             raise(&mut worst[done], divergence + (at - excesses[done]) * above);
         }
         if done == 0 {
-            return;
+            break;
         }
         let x = excesses[done - 1];
         divergence += (at - x) * above + (difference - x * mass);
         (at, above) = (x, above + mass);
     }
-    for (x, worst) in excesses[..done].iter().zip(worst) {
+    for (x, worst) in excesses[..done].iter().zip(worst.iter_mut()) {
         raise(worst, divergence + (at - x) * above);
+    }
+    // Sums with a NaN in them compare false and have counted for nothing: they are taken for the worst there is.
+    if divergence.is_nan() || above.is_nan() {
+        worst.fill(f64::INFINITY);
     }
 }
 
