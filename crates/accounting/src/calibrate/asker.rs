@@ -36,8 +36,8 @@ impl<'a> Asker<'a> {
     }
 
     /// Asks these methods only.
-    fn only(&self, methods: &[&'static dyn Method]) -> Self {
-        Self { methods: methods.to_vec(), ..self.clone() }
+    fn only(&self, methods: Vec<&'static dyn Method>) -> Self {
+        Self { methods, ..self.clone() }
     }
 
     pub(super) fn goal(&self) -> &Goal {
@@ -103,9 +103,12 @@ impl<'a, 'b> Sketcher<'a, 'b> {
         Self { asker, chosen: asker.methods.clone(), is_chosen: false, answers: HashMap::new() }
     }
 
-    /// Asks the methods that are chosen for their bounds.
-    pub(super) fn of_chosen(&self) -> Asker<'a> {
-        self.asker.only(&self.chosen)
+    /// Asks the methods that are chosen for their bounds, and those with these names.
+    pub(super) fn of_chosen(&self, and: &[&'static str]) -> Asker<'a> {
+        let is_chosen = |id: &'static str| self.chosen.iter().any(|chosen| chosen.about().id == id);
+        let methods = self.asker.methods.iter().copied();
+        let asked = methods.filter(|method| is_chosen(method.about().id) || and.contains(&method.about().id));
+        self.asker.only(asked.collect())
     }
 
     /// About the smallest ε at this value, `+∞` if no method says anything. The methods are chosen where one first does.

@@ -99,9 +99,9 @@ impl Search<'_> {
                 return Ok(place);
             }
             let moved = Point { place, epsilon: epsilon(self.grid.value(place))? };
-            if moved.epsilon.is_infinite() {
-                // No power law: a jump, and the sketches saw where it is.
-                return Ok(start);
+            if moved.epsilon.is_infinite() || self.room(moved).abs() > self.room(point).abs() {
+                // No power law: a jump, and it is near the place where the last one led to.
+                return Ok(point.place);
             }
             // The next law is off by about its curvature over the way it was found on.
             (exponent, doubt) = (self.exponent_between(point, moved), distance.abs().min(DOUBT));

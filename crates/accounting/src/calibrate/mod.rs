@@ -101,8 +101,10 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
     let search = Search { grid: &grid, target, exponent, close: 0.0, reach: f64::INFINITY };
     let asker = Asker::new(question, unknown, goal);
     let mut start = grid.place(unknown.start(question));
+    // Methods whose sketches are far enough above their bounds to be overlooked.
+    let mut overlooked = Vec::new();
     for _ in 0..APPROACHES {
-        let (place, near) = approach(&asker, search, start)?;
+        let (place, near) = approach(&asker, search, start, &overlooked)?;
         if place != grid.last() {
             // Most likely this is the edge: both sides of it are asked at once, and remembered.
             near.epsilons((grid.value(place), grid.value(grid.next(place))))?;
@@ -110,7 +112,10 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
         let found = Search { reach: NEAR, ..search }.run(place, |value| near.epsilon(value))?;
         match verdict(&asker, &grid, found)? {
             Verdict::Stands(calibration) => return Ok(calibration),
-            Verdict::SearchOn { from } => start = from,
+            Verdict::SearchOn { from, better } => {
+                start = from;
+                overlooked.extend(better);
+            }
         }
     }
     // Methods that are not near the best take most of the time, and are left alone as long as that is possible.
@@ -129,8 +134,14 @@ const NEAR: f64 = 0.05;
 
 /// A place near the edge, and who is to be asked there.
 ///
-/// Sketches lead. They may be off by some percent, which is more than a step: from where they lead to, the bounds themselves lead on.
-fn approach<'a>(asker: &Asker<'a>, search: Search<'_>, start: i64) -> Result<(i64, Asker<'a>)> {
+/// Sketches lead. They may be off by some percent, which is more than a step: from where they lead to, the bounds themselves lead on, those that were `overlooked`
+/// before among them.
+fn approach<'a>(
+    asker: &Asker<'a>,
+    search: Search<'_>,
+    start: i64,
+    overlooked: &[&'static str],
+) -> Result<(i64, Asker<'a>)> {
     let grid = search.grid;
     let mut sketcher = Sketcher::new(asker);
     let led = Search { close: 3e-4, ..search };
@@ -144,7 +155,7 @@ fn approach<'a>(asker: &Asker<'a>, search: Search<'_>, start: i64) -> Result<(i6
     if sketcher.chooses_others(grid.value(end))? {
         found = led.run(start, |value| sketcher.epsilon(value))?;
     }
-    let near = sketcher.of_chosen();
+    let near = sketcher.of_chosen(overlooked);
     let Found::Edge { place } = found else { return Ok((found.place(), near)) };
     let exponent = led.exponent_at(place, |value| sketcher.epsilon(value))?;
     Ok((search.home_in(place, exponent, |value| near.epsilon(value))?, near))
@@ -155,7 +166,7 @@ enum Verdict {
     /// It is so.
     Stands(Calibration),
     /// One that was left alone knows better.
-    SearchOn { from: i64 },
+    SearchOn { from: i64, better: Option<&'static str> },
 }
 
 fn verdict(asker: &Asker, grid: &Grid, found: Found) -> Result<Verdict> {
@@ -169,7 +180,7 @@ fn verdict(asker: &Asker, grid: &Grid, found: Found) -> Result<Verdict> {
             if beyond > target {
                 Verdict::Stands(solved(asker, grid, place, Some((grid.value(next), beyond)))?)
             } else {
-                Verdict::SearchOn { from: next }
+                Verdict::SearchOn { from: next, better: asker.best(grid.value(next))?.map(|bound| bound.id) }
             }
         }
         Found::Nowhere { place } => {
@@ -177,7 +188,7 @@ fn verdict(asker: &Asker, grid: &Grid, found: Found) -> Result<Verdict> {
             if best_epsilon > target {
                 Verdict::Stands(Calibration::Impossible { best_epsilon, at })
             } else {
-                Verdict::SearchOn { from: place }
+                Verdict::SearchOn { from: place, better: asker.best(at)?.map(|bound| bound.id) }
             }
         }
     })
