@@ -1,0 +1,197 @@
+//! One round: what is planned for it, and how it comes to its end.
+
+use super::clients::{Errand, replay, send_all};
+use super::dice::{Dice, Purpose};
+use super::faults::{Weather, note_taken};
+use super::judge::Case;
+use super::task::Patience;
+use super::world::{Victim, World, now};
+use shuffledp_wire::Round;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What happens besides what befalls requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    Kill(Victim),
+    RotateShufflersKey,
+    RotateServersKey,
+    ReplayReports,
+    ReplayBatch,
+}
+
+use Event::{Kill, ReplayBatch, ReplayReports, RotateServersKey, RotateShufflersKey};
+
+const EVENTS: [(u64, Event); 7] = [
+    (25, Kill(Victim::Shuffler)),
+    (20, Kill(Victim::Server)),
+    (10, Kill(Victim::Both)),
+    (12, RotateShufflersKey),
+    (8, RotateServersKey),
+    (15, ReplayReports),
+    (10, ReplayBatch),
+];
+
+/// How a round is meant to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meant {
+    /// With as many reports as clients manage to send.
+    Open,
+    /// With fewer than the minimum.
+    Short,
+    /// Enough reports, and no batch gets through before the server gives up.
+    GivenUp,
+}
+
+pub(crate) struct Plan {
+    meant: Meant,
+    errands: Vec<Errand>,
+    /// Milliseconds after the window has opened.
+    events: Vec<(u64, Event)>,
+    weather: Weather,
+}
+
+impl Plan {
+    /// Drawn from the world's seed. `used` is how many coordinates have been given away.
+    pub(crate) fn draw(world: &World, round: &Round, used: &mut u32) -> Self {
+        let (window, round) = (round.closes - round.opens, round.round);
+        let mut dice = Dice::named(world.seed, Purpose::Round, round, 0);
+        let meant = dice.pick(&[(68, Meant::Open), (24, Meant::Short), (8, Meant::GivenUp)]);
+        let minimum = world.min_batch;
+        let reports = match meant {
+            Meant::Short => dice.between(1, minimum),
+            // Just enough is where mistakes would show.
+            _ => match dice.between(0, 10) {
+                0..3 => minimum,
+                3 => minimum + 1,
+                4 => dice.between(120, 200),
+                _ => dice.between(minimum + 2, 5 * minimum),
+            },
+        };
+        let late = dice.between(0, 4);
+        let mut errand = |is_late: bool| {
+            *used += 1;
+            let reseals = meant != Meant::Short && !is_late && dice.chance(30);
+            Errand { coordinate: *used - 1, is_positive: dice.chance(50), is_late, reseals }
+        };
+        let mut errands: Vec<Errand> = (0..reports).map(|_| errand(false)).collect();
+        errands.extend((0..late).map(|_| errand(true)));
+        // Up to a second and more after the window: batches are sealed and sent then.
+        let mut event = || (dice.between(0, 1000) * (window + 1300) / 1000, dice.pick(&EVENTS));
+        let mut events: Vec<(u64, Event)> = std::iter::repeat_with(&mut event).take(4).collect();
+        events.truncate(dice.between(1, 5) as usize);
+        events.sort_by_key(|(at, _)| *at);
+        // The server keeps two keys, so that one rotation a round loses nobody.
+        let mut rotated = false;
+        events.retain(|(_, event)| *event != RotateServersKey || !std::mem::replace(&mut rotated, true));
+        let weather = Weather::new(world.seed, round, dice.between(0, 4), dice.between(0, 4));
+        Self { meant, errands, events, weather }
+    }
+}
+
+/// Plays a round from its opening until its end is certain, and has the server open the next.
+pub(crate) fn play(world: &Arc<World>, round: &Round, plan: Plan, may_be_given_up: bool) -> (Case, bool) {
+    let Plan { meant, errands, events, weather } = plan;
+    world.tell(format!("round {}: {} errands, meant {meant:?}, {events:?}", round.round, errands.len()));
+    *world.weather.lock().unwrap() = weather;
+    world.weather.lock().unwrap().blocked = meant == Meant::GivenUp;
+    let told = std::thread::scope(|scope| {
+        let clients = scope.spawn(|| send_all(world, round, &errands));
+        for (at, event) in &events {
+            std::thread::sleep(Duration::from_millis((round.opens + at).saturating_sub(now())));
+            happen(world, round.round, *event);
+        }
+        clients.join().unwrap()
+    });
+    world.weather.lock().unwrap().spare();
+    let next_may_be_given_up = end(world, round, meant);
+    let case = Case { round: round.clone(), told, may_be_given_up: may_be_given_up || meant == Meant::GivenUp };
+    (case, next_may_be_given_up)
+}
+
+fn happen(world: &Arc<World>, round: u64, event: Event) {
+    world.tell(format!("{event:?}"));
+    let mut dice = Dice::named(world.seed, Purpose::Round, round, now());
+    match event {
+        Kill(victim) => world.strike(victim, dice.millis(0, 300)),
+        RotateShufflersKey => {
+            world.shuffler.rotate_key();
+            world.figures.one("rotations_shuffler");
+        }
+        RotateServersKey => {
+            world.server.rotate_key();
+            world.figures.one("rotations_server");
+            world.strike(Victim::Server, Duration::ZERO);
+        }
+        ReplayReports => {
+            let old: Vec<_> =
+                world.kept.lock().unwrap().reports.iter().filter(|kept| kept.0 < round).cloned().collect();
+            let chosen: Vec<_> = old.into_iter().filter(|_| dice.chance(30)).collect();
+            replay(world, &chosen);
+        }
+        ReplayBatch => replay_batches(world, round, 1),
+    }
+}
+
+/// Sends batches of earlier rounds to the server once more, the newest first.
+pub(crate) fn replay_batches(world: &World, round: u64, count: usize) {
+    let old: Vec<_> =
+        world.kept.lock().unwrap().batches.iter().filter(|(context, _)| context.round < round).cloned().collect();
+    for (_, request) in old.iter().rev().take(count) {
+        let Some(address) = world.server.address() else { return };
+        world.figures.one("batches_repeated");
+        if let Some(answer) = request.ask(address, None) {
+            note_taken(world, request, &answer);
+        }
+    }
+}
+
+/// Waits until the round has ended at the server; makes it give up if nothing will come. Whether the next round may be given up by it.
+fn end(world: &Arc<World>, round: &Round, meant: Meant) -> bool {
+    let context = round.context();
+    let is_open = || {
+        let status = world.status()?;
+        Some(status["rounds"][round.round as usize - 1]["status"] == "open")
+    };
+    // Until the server has the batch, or the shuffler has nothing more to send.
+    let settled = world.until(|| {
+        if now() < round.closes {
+            return None;
+        }
+        if meant == Meant::GivenUp && world.watch.lock().unwrap().batch(&context).is_some() {
+            return Some(());
+        }
+        world.shuffler.address()?;
+        (!is_open()? || !world.is_stored(&context)).then_some(())
+    });
+    if settled.is_none() {
+        world.violation(&format!("round {} does not end", round.round));
+    }
+    if is_open() == Some(true) { give_up(world, round) } else { false }
+}
+
+/// A server without patience gives up the round and opens the next; then a patient one takes over. Whether it may have given up the next one too.
+fn give_up(world: &Arc<World>, round: &Round) -> bool {
+    world.tell(format!("the server gives up round {}", round.round));
+    world.server.kill();
+    world.be(Patience::None);
+    world.start();
+    let next = world.until(|| match world.shown_round() {
+        Some(shown) if shown.round > round.round => Some(Some(shown)),
+        _ if is_over(world) => Some(None),
+        _ => None,
+    });
+    world.server.kill();
+    let ended = now();
+    world.be(Patience::Long);
+    world.start();
+    if next.is_none() {
+        world.violation(&format!("no round follows round {}", round.round));
+    }
+    next.flatten().is_some_and(|next| ended >= next.closes)
+}
+
+/// Whether the server says that no round will follow.
+pub(crate) fn is_over(world: &World) -> bool {
+    world.status().is_some_and(|status| status["phase"] == "budget-spent" || status["phase"] == "finished")
+}

@@ -1,0 +1,242 @@
+//! One server, one shuffler, both real programs, and what everybody in these tests knows about them.
+
+use super::faults::Weather;
+use super::figures::Figures;
+use super::http::{Request, get};
+use super::program::Program;
+use super::task::{Patience, server_toml, shuffler_toml};
+use super::watch::Watch;
+use shuffledp_wire::{Round, RoundContext, Signed, TaskHash, VerifyingKey, paths};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tempfile::TempDir;
+
+/// Whatever should happen has happened by then, however busy the machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Who is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Victim {
+    Shuffler,
+    Server,
+    Both,
+}
+
+/// What the network kept to itself, to send it again another day.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// Rounds and sealed reports.
+    pub(crate) reports: Vec<(u64, Vec<u8>)>,
+    /// Contexts and whole batches.
+    pub(crate) batches: Vec<(RoundContext, Request)>,
+    /// Answers to "which round is open?".
+    pub(crate) rounds: Vec<Vec<u8>>,
+}
+
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) min_batch: u64,
+    /// Rounds that the budget allows, and the budget.
+    pub(crate) affordable: u64,
+    pub(crate) budget: f64,
+    pub(crate) shuffler: Arc<Program>,
+    pub(crate) server: Arc<Program>,
+    pub(crate) shuffler_key: VerifyingKey,
+    pub(crate) server_key: VerifyingKey,
+    /// Where clients send reports, and where the shuffler finds the server.
+    pub(crate) doors: [SocketAddr; 2],
+    task: OnceLock<TaskHash>,
+    pub(crate) figures: Arc<Figures>,
+    pub(crate) watch: Mutex<Watch>,
+    /// Every round that was ever visible, as it was first seen.
+    pub(crate) rounds: Mutex<BTreeMap<u64, Round>>,
+    /// Different reports that clients have begun to send in time, by round.
+    pub(crate) sent: Mutex<BTreeMap<u64, u64>>,
+    pub(crate) weather: Mutex<Weather>,
+    pub(crate) kept: Mutex<Kept>,
+    /// What the server's configuration says from its next start on.
+    patience: Mutex<Patience>,
+    /// How long a program took to start, about: on a busy machine everything takes longer, and windows are longer too.
+    pace: Mutex<Duration>,
+    over: AtomicBool,
+    began: Instant,
+    story: Mutex<Vec<String>>,
+    folder: Mutex<TempDir>,
+}
+
+impl World {
+    /// Keys and configurations; nothing runs yet.
+    pub(crate) fn new(
+        seed: u64,
+        min_batch: u64,
+        rounds: u64,
+        doors: [SocketAddr; 2],
+        figures: Arc<Figures>,
+    ) -> Arc<Self> {
+        let folder = TempDir::new().unwrap();
+        let [shuffler, server] = ["shuffler", "server"].map(|name| folder.path().join(name));
+        let key = |name, folder: &PathBuf| -> VerifyingKey {
+            Program::run(name, &["init", folder.to_str().unwrap()]).parse().unwrap()
+        };
+        let began = Instant::now();
+        let (shuffler_key, server_key) = (key("shuffler", &shuffler), key("server", &server));
+        let world = Self {
+            seed,
+            min_batch,
+            affordable: rounds,
+            budget: super::task::budget_of(rounds),
+            shuffler: Program::new("shuffler", shuffler.join("shuffler.toml")),
+            server: Program::new("server", server.join("server.toml")),
+            shuffler_key,
+            server_key,
+            doors,
+            task: OnceLock::new(),
+            figures,
+            watch: Mutex::new(Watch::new(shuffler_key, min_batch)),
+            rounds: Mutex::default(),
+            sent: Mutex::default(),
+            weather: Mutex::new(Weather::calm(seed)),
+            kept: Mutex::default(),
+            patience: Mutex::new(Patience::Long),
+            pace: Mutex::new(began.elapsed()),
+            over: AtomicBool::new(false),
+            began: Instant::now(),
+            story: Mutex::default(),
+            folder: Mutex::new(folder),
+        };
+        std::fs::write(world.shuffler.config(), shuffler_toml(min_batch, doors[1], &server_key)).unwrap();
+        Arc::new(world)
+    }
+
+    /// How patient the server is from its next start on.
+    pub(crate) fn be(&self, patience: Patience) {
+        *self.patience.lock().unwrap() = patience;
+    }
+
+    /// Starts both.
+    pub(crate) fn start(&self) {
+        if self.server.address().is_none() {
+            let (patience, pace) = (*self.patience.lock().unwrap(), *self.pace.lock().unwrap());
+            let window = Duration::from_millis(1500) + 5 * pace;
+            let text = server_toml(self.budget, window, patience, self.doors[0], &self.shuffler_key);
+            std::fs::write(self.server.config(), text).unwrap();
+        }
+        for program in [&self.server, &self.shuffler] {
+            match program.start() {
+                Ok(took) => {
+                    let pace = &mut *self.pace.lock().unwrap();
+                    *pace = took.max(*pace * 3 / 4);
+                }
+                Err(problem) => self.violation(&problem),
+            }
+        }
+    }
+
+    /// The task's hash, as soon as the server runs.
+    pub(crate) fn task(&self) -> TaskHash {
+        *self.task.get_or_init(|| {
+            let status = self.status().expect("a server that has started has a status");
+            status["task"].as_str().unwrap().parse().unwrap()
+        })
+    }
+
+    /// Asks the server, without a proxy, until it answers; nothing if it does not in time.
+    pub(crate) fn ask_server(&self, path: &str) -> Option<Vec<u8>> {
+        self.until(|| get(self.server.address()?, path))
+    }
+
+    pub(crate) fn status(&self) -> Option<serde_json::Value> {
+        serde_json::from_slice(&self.ask_server("/v1/status")?).ok()
+    }
+
+    /// The round that the server shows at this moment, if it answers and shows one.
+    pub(crate) fn shown_round(&self) -> Option<Round> {
+        let bytes = get(self.server.address()?, &paths::round(&self.task()))?;
+        Some(Signed::<Round>::decode(&bytes).unwrap().verify(&self.server_key).unwrap())
+    }
+
+    /// Tries until it works, or until all patience is spent.
+    pub(crate) fn until<T>(&self, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            if let Some(found) = attempt() {
+                return Some(found);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
+    }
+
+    /// The shuffler's file of a round: named by SHA-256 of the context, as a model is by that of its bytes.
+    pub(crate) fn is_stored(&self, context: &RoundContext) -> bool {
+        let name = shuffledp_wire::ModelHash::of(&context.to_bytes()).to_string();
+        self.shuffler.config().with_file_name("data").join(name).with_extension("round").exists()
+    }
+
+    /// Kills, and starts again a little later.
+    pub(crate) fn strike(self: &Arc<Self>, victim: Victim, downtime: Duration) {
+        let shuffler = victim != Victim::Server && self.shuffler.kill();
+        let server = victim != Victim::Shuffler && self.server.kill();
+        if shuffler && server {
+            self.figures.one("kills_both");
+        }
+        self.tell(format!("kill -9: {victim:?}, down for {} ms", downtime.as_millis()));
+        let world = Arc::clone(self);
+        std::thread::spawn(move || {
+            std::thread::sleep(downtime);
+            world.start();
+        });
+    }
+
+    /// Something happened.
+    pub(crate) fn tell(&self, what: String) {
+        let line = format!("{:>7.3} s  {what}", self.began.elapsed().as_secs_f64());
+        if std::env::var_os("CHAOS_TELL").is_some() {
+            eprintln!("world {}: {line}", self.seed);
+        }
+        self.story.lock().unwrap().push(line);
+    }
+
+    /// Something happened that must not.
+    pub(crate) fn violation(&self, what: &str) {
+        self.tell(format!("VIOLATION: {what}"));
+        let mut folder = self.folder.lock().unwrap();
+        folder.disable_cleanup(true);
+        let story = self.story.lock().unwrap();
+        let story = story[story.len().saturating_sub(120)..].join("\n");
+        self.figures.violation(format!(
+            "\nviolation in the world of seed {}: {what}\n{story}\nthe shuffler:\n{}\nthe server:\n{}\nits files: {}\n\
+             again: CHAOS_SEED={} CHAOS_WORLDS=1 make chaos\n",
+            self.seed,
+            self.shuffler.last_lines(25),
+            self.server.last_lines(25),
+            folder.path().display(),
+            self.seed,
+        ));
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// Kills both for good, and counts how often that happened before.
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
+        for (program, name) in [(&self.shuffler, "kills_shuffler"), (&self.server, "kills_server")] {
+            self.figures.add(name, program.kills());
+            if program.has_ended() || program.has_panicked() {
+                self.violation("a program ended by itself, or panicked");
+            }
+            program.end();
+        }
+    }
+}
+
+/// Milliseconds since 1970, as everybody on this machine counts them.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64
+}
