@@ -15,7 +15,7 @@ help:
 	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
 	@echo "make experiments-training   the papers' training runs on MNIST, hours; experiments/training/README.md"
 	@echo "make docs    API documentation, and a list of the written ones"
-	@echo "make demo    the headline question; writes report.html"
+	@echo "make demo    clients, shuffler and server on this machine, about a minute; writes report.html"
 
 test:
 	@CARGO="$(CARGO)" bash tools/test.sh

@@ -78,22 +78,46 @@ fn a_page_that_cannot_be_written_does_not_cost_the_answer() {
 }
 
 #[test]
-fn demo_answers_and_leaves_a_page_with_a_plot() {
+fn demo_plays_all_roles_and_leaves_a_page() {
     let folder = tempdir().unwrap();
-    let result = run_in(folder.path(), &["demo"]);
+    let small = ["demo", "--clients", "800", "--rounds", "2"];
+    let result = run_in(folder.path(), &small);
     result.assert_decent("demo");
-    assert!(
-        result.stdout.starts_with("ε ≤ 0.19588 (any-ldp-pld") && result.stdout.contains("girgis-theorem-1"),
-        "{result:?}"
-    );
+    // A line for each round, with a batch that is no shorter than the shuffler promises.
+    let lines: Vec<Vec<&str>> = result.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    for round in ["1", "2"] {
+        let line = lines.iter().find(|line| line.first() == Some(&round)).unwrap_or_else(|| panic!("{result:?}"));
+        assert!(line[3].parse::<u64>().unwrap() >= 40, "{line:?}");
+    }
+    assert!(result.stdout.contains("ε ≤ ") && result.stdout.contains("local ε0 = 4"), "{result:?}");
     assert!(result.stderr.contains("wrote report.html"), "{result:?}");
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-    assert!(page.contains("<svg") && page.contains("girgis-theorem-1"));
-    let json = run_in(folder.path(), &["demo", "--json", "--report", "other.html"]).json();
+    assert!(page.contains("<svg") && page.contains("check-in-theorem-2") && page.contains("What each party saw"));
+    let json = run_in(folder.path(), &[&small[..], &["--json", "--report", "other.html"]].concat()).json();
     assert!(json["bounds"].is_array());
-    let refused = run_in(folder.path(), &["demo", "--report", "no/such/folder.html"]);
-    assert_eq!(refused.code, Some(1));
-    assert!(refused.stderr.contains("--report"), "{refused:?}");
+    assert_eq!(json["played"].as_array().unwrap().len(), 2);
+    // The server's ledger and the client's own say what the catalogue says of these rounds, rounded up.
+    for party in ["server", "client"] {
+        let theirs = json[party]["epsilon"].as_f64().unwrap() / json["epsilon"].as_f64().unwrap();
+        assert!((0.99..=1.01).contains(&theirs), "{party}: {theirs}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "something was left behind");
+}
+
+#[test]
+fn demo_refuses_before_it_begins() {
+    let folder = tempdir().unwrap();
+    for (arguments, code, named) in [
+        ("demo --report no/such/folder.html", 1, "--report"),
+        ("demo --clients 10", 2, "--clients"),
+        ("demo --clients 1e12", 2, "--clients"),
+        ("demo --rounds 0", 2, "--rounds"),
+    ] {
+        let refused = run_in(folder.path(), &words(arguments));
+        assert_eq!(refused.code, Some(code), "{arguments}: {refused:?}");
+        assert!(refused.stderr.contains(named), "{arguments}: {refused:?}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "something was left behind");
 }
 
 #[test]

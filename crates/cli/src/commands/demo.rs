@@ -1,22 +1,36 @@
-//! `shuffledp demo`: everything at once, on one question that the papers ask too.
+//! `shuffledp demo`: clients, shuffler and server at once, on this machine.
 
-use crate::args::{Flag, Sweep};
+mod pace;
+mod roles;
+mod setting;
+
+pub(crate) use roles::{PublicRound, Seen};
+pub(crate) use setting::Setting;
+
+use crate::args::{Flag, Sweep, count};
 use crate::failure::Failure;
-use crate::outcome::Outcome;
-use crate::output::{self, NewFile};
+use crate::output::{self, NewFile, Progress, demonstration};
 use crate::sweep::{Asked, Swept};
+use anyhow::Context;
 use shuffledp_accounting::bound::Standing;
-use shuffledp_accounting::catalogue::{self, Options, Target};
-use shuffledp_accounting::scheme::{Question, RandomizerSpec, Round, Scheme};
+use shuffledp_accounting::catalogue::{self, Options};
 use std::path::PathBuf;
 
-/// Answer the headline question with every bound, and draw ε against rounds
+/// Run clients, shuffler and server on this machine: a model learns, ε beside it
 ///
-/// A million clients, of whom a thousand speak in each of 100,000 rounds through any randomizer with local ε = 2, at
-/// δ = 1e-8. Ends in a self-contained HTML page.
+/// Thousands of simulated clients randomize and encrypt what they send over loopback, a shuffler mixes it, a server learns to read generated digits from it.
+/// Ends in a self-contained HTML page: curves, ε from every bound, what each party saw.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DemoArgs {
+    /// How many clients
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = count)]
+    clients: u64,
+
+    /// How many rounds
+    #[arg(long, value_name = "T", default_value = "24", value_parser = count)]
+    rounds: u64,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -31,32 +45,57 @@ Examples:
   $ shuffledp demo
   $ shuffledp demo --report privacy.html";
 
-const CLIENTS: u64 = 1_000_000;
-const SAMPLED: u64 = 1_000;
-const LOCAL_EPSILON: f64 = 2.0;
-const ROUNDS: u64 = 100_000;
-const DELTA: f64 = 1e-8;
-
 /// Points of the curves, about.
 const POINTS: usize = 31;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    // Opened first: whoever waits for the curves should not learn only then that they cannot be saved.
+    // Opened first: whoever waits a minute should not learn only then that the page cannot be saved.
     let page = NewFile::create("--report", &args.report)?;
-    let target = Target::EpsilonAt { delta: DELTA };
-    let options = Options::default();
-    let outcome = Outcome::find(question(ROUNDS)?, target, &options, Standing::Rigorous)?;
-    let text = if args.json { output::json::document(&outcome, true)? } else { output::text::answer(&outcome, true)? };
+    let setting = Setting::new(args.clients, args.rounds)?;
+    let seen = play(&setting, !args.json)?;
+    let text = match args.json {
+        true => demonstration::json(&setting, &seen)?,
+        false => demonstration::end(&setting, &seen)?,
+    };
     let printed = output::print(&text);
-    let sweep = Sweep::new(Flag::Rounds, 1.0, ROUNDS as f64, POINTS).map_err(Failure::Usage)?;
-    let at = |_, rounds: f64| Ok(Asked { x: rounds, question: question(rounds as u64)?, target, options });
-    let swept = Swept::find(sweep, at, &catalogue::methods().collect::<Vec<_>>(), Standing::Rigorous)?;
-    page.finish(output::page::demonstration(&outcome, &swept)?.as_bytes())?;
+    page.finish(demonstration::page(&setting, &seen, &curves(&setting)?)?.as_bytes())?;
     output::say(&format!("wrote {}: open it in a browser", args.report.display()));
     printed
 }
 
-fn question(rounds: u64) -> Result<Question, Failure> {
-    let scheme = Scheme::subsampled(CLIENTS, SAMPLED)?;
-    Ok(Question::new(Round { scheme, randomizer: RandomizerSpec::any(LOCAL_EPSILON)? }, rounds)?)
+/// Everybody's part, in a folder that is gone afterwards.
+fn play(setting: &Setting, lines: bool) -> Result<Seen, Failure> {
+    let folder = tempfile::tempdir().context("cannot make a folder for keys and stores")?;
+    let window = pace::window(setting.speakers(), setting.payload())?;
+    let progress = Progress::new(setting.rounds as usize, "rounds");
+    let mut printed = Ok(());
+    let mut print = |text: String| {
+        if lines && printed.is_ok() {
+            printed = progress.aside(|| output::print(&text));
+        }
+    };
+    print(demonstration::heading(setting));
+    let listening = |url: &str| progress.aside(|| output::say(&format!("watch it at {url}")));
+    let ended = |round: &PublicRound| {
+        print(demonstration::line(round));
+        progress.tell(demonstration::live(round));
+        progress.step();
+    };
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let seen = runtime.block_on(roles::play(setting, folder.path(), window, listening, ended));
+    progress.finish();
+    let seen = seen?;
+    printed?;
+    Ok(seen)
+}
+
+/// ε of every bound against the number of rounds.
+fn curves(setting: &Setting) -> Result<Swept, Failure> {
+    let sweep = Sweep::new(Flag::Rounds, 1.0, setting.rounds.max(2) as f64, POINTS).map_err(Failure::Usage)?;
+    let options = Options::default();
+    let at = |_, rounds: f64| {
+        Ok(Asked { x: rounds, question: setting.question(rounds as u64)?, target: setting::target(), options })
+    };
+    Swept::find(sweep, at, &catalogue::methods().collect::<Vec<_>>(), Standing::Rigorous)
 }

@@ -7,7 +7,7 @@ mod client;
 mod completions;
 mod data;
 mod delta;
-mod demo;
+pub(crate) mod demo;
 mod epsilon;
 mod plot;
 mod server;

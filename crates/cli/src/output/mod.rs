@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod calibration;
+pub(crate) mod demonstration;
 mod file;
 pub(crate) mod json;
 pub(crate) mod page;

@@ -42,18 +42,6 @@ pub(crate) fn calibration(solution: &Solution) -> Result<String> {
     Ok(page.to_html())
 }
 
-/// The page of the demonstration: the headline question, and how its answer changes over a sweep.
-pub(crate) fn demonstration(outcome: &Outcome, swept: &Swept) -> Result<String> {
-    let mut page = Page::new(title(outcome))
-        .subtitle(words::question(&outcome.question, None))
-        .section(result(outcome))
-        .section(curves(swept)?);
-    for section in details(outcome)? {
-        page = page.section(section);
-    }
-    Ok(page.to_html())
-}
-
 /// The page of a sweep.
 pub(crate) fn sweep(swept: &Swept, cut_far: bool) -> Result<String> {
     let picture = plot::picture(swept, cut_far);
@@ -78,7 +66,8 @@ pub(crate) fn sweep(swept: &Swept, cut_far: bool) -> Result<String> {
     Ok(page.to_html())
 }
 
-fn curves(swept: &Swept) -> Result<Section> {
+/// The curves of a sweep.
+pub(super) fn curves(swept: &Swept) -> Result<Section> {
     let picture = plot::picture(swept, true);
     let mut section = Section::new(picture.title.clone());
     section.plot(&picture)?;
@@ -93,7 +82,8 @@ fn title(outcome: &Outcome) -> String {
     }
 }
 
-fn result(outcome: &Outcome) -> Section {
+/// The answer, and what it assumes.
+pub(super) fn result(outcome: &Outcome) -> Section {
     let quantity = outcome.quantity();
     let answer = &outcome.answer;
     let mut figures = vec![KeyFigure::new(

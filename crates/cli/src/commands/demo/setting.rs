@@ -1,0 +1,126 @@
+//! What the demonstration plays: one task, small enough for a minute, in the words of the roles' own configuration files.
+
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+use shuffledp_accounting::bound::Standing;
+use shuffledp_accounting::catalogue::{Options, Target};
+use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
+use shuffledp_client::ClientConfig;
+use shuffledp_server::ServerConfig;
+use std::path::Path;
+
+const SERVER: &str = include_str!("server.toml");
+const CLIENT: &str = include_str!("client.toml");
+
+/// What fills the braces of both files, and more than one place here.
+const CHECK_IN_RATE: f64 = 0.125;
+const LOCAL_EPSILON: f64 = 4.0;
+const WEIGHTS: u64 = 500;
+const DELTA: f64 = 1e-6;
+
+/// Below, a batch would be of a handful of reports; above, the minute becomes an hour.
+const POPULATIONS: std::ops::RangeInclusive<u64> = 200..=1_000_000;
+
+/// A population, its rounds, and what follows from them.
+pub(crate) struct Setting {
+    pub(crate) clients: u64,
+    pub(crate) rounds: u64,
+    /// All rounds, asked of every bound.
+    pub(crate) outcome: Outcome,
+    /// The shuffler releases no fewer reports: two fifths of what is expected, which chance alone does not miss.
+    pub(crate) min_batch: u64,
+}
+
+impl Setting {
+    pub(super) fn new(clients: u64, rounds: u64) -> Result<Self, Failure> {
+        if !POPULATIONS.contains(&clients) {
+            let (least, most) = (POPULATIONS.start(), POPULATIONS.end());
+            return Err(Failure::Usage(format!("--clients must be from {least} to {most}, but is {clients}")));
+        }
+        let outcome = Outcome::find(question(clients, rounds)?, target(), &Options::default(), Standing::Rigorous)?;
+        let min_batch = (0.4 * CHECK_IN_RATE * clients as f64) as u64;
+        Ok(Self { clients, rounds, outcome, min_batch })
+    }
+
+    /// The same task with another number of rounds.
+    pub(super) fn question(&self, rounds: u64) -> Result<Question, Failure> {
+        question(self.clients, rounds)
+    }
+
+    /// How many are expected to speak in a round.
+    pub(super) fn speakers(&self) -> f64 {
+        CHECK_IN_RATE * self.clients as f64
+    }
+
+    /// Of a report, with both layers.
+    pub(crate) fn report_bytes(&self) -> usize {
+        shuffledp_wire::report_len(self.payload() as u32)
+    }
+
+    /// Of the model.
+    pub(crate) fn weights(&self) -> u64 {
+        WEIGHTS
+    }
+
+    /// Of a report, before it is sealed: PrivUnit sends two bytes for each weight.
+    pub(super) fn payload(&self) -> usize {
+        2 * WEIGHTS as usize
+    }
+
+    /// ε0.
+    pub(crate) fn local_epsilon(&self) -> f64 {
+        LOCAL_EPSILON
+    }
+
+    /// A little more than all rounds cost, so that the last one is not refused by a digit.
+    fn budget(&self) -> f64 {
+        1.05 * self.outcome.answer.value
+    }
+
+    /// What the server is started with.
+    pub(super) fn server(&self, folder: &Path, shuffler: (&str, String), window: f64) -> anyhow::Result<ServerConfig> {
+        let text = self.fill(SERVER);
+        let text = text.replace("{window}", &window.to_string());
+        let text = text.replace("{shuffler_url}", shuffler.0).replace("{shuffler_key}", &shuffler.1);
+        Ok(ServerConfig::parse(&text, &folder.join("server.toml"))?)
+    }
+
+    /// What clients are started with.
+    pub(super) fn client(
+        &self,
+        folder: &Path,
+        server: &shuffledp_server::RunningServer,
+    ) -> anyhow::Result<ClientConfig> {
+        let text = self.fill(CLIENT).replace("{server_url}", &server.url());
+        let text = text.replace("{server_key}", &server.verifying_key().to_string());
+        let text = text.replace("{task}", &server.task().to_string());
+        Ok(ClientConfig::parse(&text, &folder.join("client.toml"))?)
+    }
+
+    fn fill(&self, template: &str) -> String {
+        [
+            ("{clients}", self.clients.to_string()),
+            ("{last}", (self.clients - 1).to_string()),
+            ("{rounds}", self.rounds.to_string()),
+            ("{budget}", self.budget().to_string()),
+            ("{min_batch}", self.min_batch.to_string()),
+            ("{check_in_rate}", CHECK_IN_RATE.to_string()),
+            ("{local_epsilon}", format!("{LOCAL_EPSILON:?}")),
+            ("{weights}", WEIGHTS.to_string()),
+            ("{delta}", format!("{DELTA:e}")),
+        ]
+        .iter()
+        .fold(template.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+}
+
+/// ε at the task's δ.
+pub(super) fn target() -> Target {
+    Target::EpsilonAt { delta: DELTA }
+}
+
+fn question(clients: u64, rounds: u64) -> Result<Question, Failure> {
+    let scheme = Scheme::check_in(clients, CHECK_IN_RATE, 0.0)?;
+    let randomizer = RandomizerSpec::new(Mechanism::PrivUnit { local_epsilon: LOCAL_EPSILON, dimension: WEIGHTS })?;
+    Ok(Question::new(Round { scheme, randomizer }, rounds)?)
+}
