@@ -176,3 +176,14 @@ fn damaged_and_foreign_checkpoints_are_refused() {
     assert!(RunFolder::config(scratch.path()).unwrap_err().to_string().contains("config.toml"));
     assert!(RunFolder::open(&scratch.path().join("nowhere")).is_err());
 }
+
+#[test]
+fn a_folder_has_one_writer() {
+    let (folder, config, data) = (tempfile::tempdir().unwrap(), config(ALGORITHMS[0]), data());
+    let path = folder.path().join("run");
+    let run = start(&path, &config, &data);
+    let refused = resume(&path, &config, &data).err().unwrap();
+    assert!(refused.contains("another process"), "{refused}");
+    drop(run);
+    to_the_end(resume(&path, &config, &data).unwrap());
+}

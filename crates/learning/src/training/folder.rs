@@ -5,6 +5,7 @@ use super::{Metrics, Simulation, TrainingConfig};
 use crate::data::Clients;
 use crate::models::save_weights;
 use crate::{LearningError, Result};
+use fs4::{FileExt, TryLockError};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -16,7 +17,7 @@ const CHECKPOINT: &str = "checkpoint";
 const RECORD: &str = "run.json";
 
 /// The folder of a run: `config.toml`, `metrics.jsonl`, while it runs `checkpoint`, at the end `run.json`, `ledger.json`, `weights.safetensors`. One
-/// process at a time may write to it.
+/// process at a time may write to it: `metrics.jsonl` is locked.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -61,6 +62,7 @@ impl RunFolder {
         write(&path.join(CONFIG), config.to_text()?.as_bytes())?;
         let name = path.join(METRICS);
         let metrics = File::create_new(&name).map_err(LearningError::file("create", &name))?;
+        lock(&metrics, path)?;
         Ok(Self { path: path.to_owned(), metrics, written: 0 })
     }
 
@@ -76,6 +78,7 @@ impl RunFolder {
         let name = path.join(METRICS);
         let options = OpenOptions::new().append(true).create(true).open(&name);
         let metrics = options.map_err(LearningError::file("open", &name))?;
+        lock(&metrics, path)?;
         let written = metrics.metadata().map_err(LearningError::file("read", &name))?.len();
         Ok(Self { path: path.to_owned(), metrics, written })
     }
@@ -167,6 +170,17 @@ impl RunFolder {
 fn json(value: &impl Serialize, pretty: bool) -> Result<String> {
     let text = if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
     Ok(text.map_err(|error| LearningError::Data(error.to_string()))? + "\n")
+}
+
+/// Until the file is closed, by whatever end of the process.
+fn lock(metrics: &File, folder: &Path) -> Result<()> {
+    match FileExt::try_lock(metrics) {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            Err(LearningError::format(folder, "is being written by another process: wait for it, or stop it"))
+        }
+        Err(TryLockError::Error(error)) => Err(LearningError::file("lock", folder)(error)),
+    }
 }
 
 /// A file's name while it is written.
