@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use shuffledp_wire::{
-    ModelHash, RoundContext, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner, open_outer,
-    seal_report,
+    KeysHash, ModelHash, RoundContext, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner,
+    open_outer, seal_report,
 };
 use std::thread::available_parallelism;
 use std::time::Instant;
@@ -24,7 +24,8 @@ const WINDOWS: (f64, f64) = (1.0, 60.0);
 pub(super) fn window(speakers: f64, payload: usize) -> Result<f64> {
     let (server, shuffler) = (ServerSecretKeys::generate()?, ShufflerSecretKeys::generate()?);
     let mut rng = SystemRandom::from_operating_system()?;
-    let context = RoundContext { task: TaskHash::from_bytes([0; 32]), round: 1, model: ModelHash::of(&[]) };
+    let keys = KeysHash::of(&server.public_keys());
+    let context = RoundContext { task: TaskHash::from_bytes([0; 32]), round: 1, model: ModelHash::of(&[]), keys };
     let payload = vec![0; payload];
     let started = Instant::now();
     for _ in 0..REPORTS {
