@@ -5,7 +5,6 @@
 //! plays everybody protects nobody; real clients run [`crate::run`].
 
 use crate::assignment::Assignment;
-use crate::clock::{Clock, SystemClock};
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
 use crate::link::{Link, Next};
@@ -14,6 +13,7 @@ use crate::run::Ended;
 use crate::send::{Sent, Waiting, send};
 use crate::state;
 use shuffledp_accounting::accountant::Accountant;
+use shuffledp_host::{Clock, SystemClock};
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::Examples;
 use shuffledp_learning::ledger::Ledger;

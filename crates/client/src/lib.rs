@@ -17,7 +17,6 @@
 //! Nothing that this crate logs or prints says whether the client spoke, except [`Status`], which is read from its own disk.
 
 mod assignment;
-mod clock;
 mod config;
 pub mod crowd;
 mod error;
@@ -33,10 +32,10 @@ mod status;
 pub mod verify;
 
 pub use assignment::Assignment;
-pub use clock::{Clock, SystemClock};
 pub use config::{BudgetConfig, ClientConfig, Floors, Times};
 pub use error::{ClientError, Result};
 pub use init::init;
 pub use participate::{Client, Moment, Step};
 pub use run::{Ended, run};
+pub use shuffledp_host::{Clock, SystemClock};
 pub use status::Status;

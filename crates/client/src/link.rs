@@ -1,12 +1,12 @@
 //! What is asked of server and shuffler, and verified before it is handed on.
 
 use crate::assignment::Assignment;
-use crate::clock::Clock;
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
 use crate::state::Offer;
 use crate::verify;
 use serde::Deserialize;
+use shuffledp_host::Clock;
 use shuffledp_transport::reqwest::header::CONTENT_TYPE;
 use shuffledp_transport::{HttpClient, TransportError, bytes_at_most, join};
 use shuffledp_wire::{Round, RoundContext, ShufflerKeys, Signed, Task, paths};

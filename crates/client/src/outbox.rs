@@ -2,7 +2,6 @@
 //! its server. And nothing that goes wrong here ends the client: whoever stops polling after a coin has told how it fell.
 
 use crate::assignment::Assignment;
-use crate::clock::Clock;
 use crate::config::Times;
 use crate::error::{ClientError, Result};
 use crate::link::Link;
@@ -10,6 +9,7 @@ use crate::participate::{Interrupt, Moment};
 use crate::report::sealed_report;
 use crate::send::{Sent, Waiting, send};
 use crate::state::State;
+use shuffledp_host::Clock;
 use shuffledp_learning::data::Examples;
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;

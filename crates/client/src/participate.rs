@@ -1,11 +1,11 @@
 //! One client: verify → charge → coin; and if it says yes, in the outbox: gradient → randomize → seal → keep → send.
 
-use crate::clock::{Clock, SystemClock};
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
 use crate::link::{Link, Next};
 use crate::outbox::{Courier, Job, Outbox, SharedState, locked};
 use crate::state::State;
+use shuffledp_host::{Clock, SystemClock};
 use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;

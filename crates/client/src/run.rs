@@ -1,10 +1,10 @@
 //! A client as a program: round after round, until the task is over, its budget is spent or it is told to stop.
 
-use crate::clock::SystemClock;
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
 use crate::participate::{Client, Decider, Step};
 use crate::send::{Waiting, about};
+use shuffledp_host::SystemClock;
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
 

@@ -1,8 +1,8 @@
 //! The same bytes, until they are acknowledged.
 
-use crate::clock::Clock;
 use crate::config::Times;
 use crate::link::Link;
+use shuffledp_host::Clock;
 use shuffledp_randomizers::Randomness;
 use shuffledp_transport::Shutdown;
 use std::time::Duration;

@@ -130,18 +130,21 @@ fn a_report_that_was_not_recorded_is_forgotten() {
 fn when_the_disk_refuses_nothing_is_decided() {
     let folder = TempDir::new().unwrap();
     let mut state = State::open(folder.path(), BUDGET).unwrap();
-    // A folder where the new file would be written.
-    std::fs::create_dir(folder.path().join("budget.json.part")).unwrap();
+    // A folder in the place of the file, which cannot be written over.
+    let (budget, aside) = (folder.path().join("budget.json"), folder.path().join("aside"));
+    std::fs::rename(&budget, &aside).unwrap();
+    std::fs::create_dir(&budget).unwrap();
     assert!(matches!(state.charge(context(1, 1), cost()), Err(ClientError::File { .. })));
-    std::fs::remove_dir(folder.path().join("budget.json.part")).unwrap();
+    std::fs::remove_dir(&budget).unwrap();
+    std::fs::rename(&aside, &budget).unwrap();
     // Whether the charge arrived is asked of the disk: it did not.
     state.charge(context(1, 1), cost()).unwrap();
     assert!(matches!(state.charge(context(1, 1), cost()), Err(ClientError::Equivocation(_))), "charged once");
     // Nor did the report, which can still be kept.
-    std::fs::create_dir(folder.path().join("report.sealed.part")).unwrap();
+    std::fs::create_dir(folder.path().join("report.sealed")).unwrap();
     assert!(state.keep_report(context(1, 1), "https://shuffler.example", 9, b"sealed").is_err());
     assert!(state.pending().unwrap().is_none());
-    std::fs::remove_dir(folder.path().join("report.sealed.part")).unwrap();
+    std::fs::remove_dir(folder.path().join("report.sealed")).unwrap();
     state.keep_report(context(1, 1), "https://shuffler.example", 9, b"sealed").unwrap();
     // One of an older round makes place for the next.
     state.charge(context(1, 2), cost()).unwrap();

@@ -4,14 +4,15 @@
 
 mod common;
 
-use common::{ManualClock, World, model, round};
+use common::{World, model, round};
 use shuffledp_client::{Client, ClientConfig, ClientError, Ended, Moment, Result, Status, Step, run};
+use shuffledp_host::ManualClock;
 use shuffledp_randomizers::dispatch::Shape;
 use shuffledp_randomizers::erased::vector_randomizer;
 use shuffledp_transport::Shutdown;
 use shuffledp_wire::report_len;
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -115,21 +116,21 @@ async fn a_report_whose_window_closed_is_not_sent_any_more() {
     let (hash, bytes) = model(1);
     let offered = shuffledp_wire::Round { opens: 100, closes: 200, ..round(&world.parties, &world.task, 1, hash) };
     world.open(&offered, hash, bytes);
-    let clock = ManualClock::default();
+    let clock = Arc::new(ManualClock::default());
     let open = async || Client::open(&config).await.unwrap().with_clock(clock.clone());
     let shutdown = Shutdown::new().1;
 
     // Not open yet, and nothing is charged.
     assert_eq!(open().await.step(&shutdown).await.unwrap(), Step::Nothing);
     assert_eq!(spent(&config), (0, 0, false));
-    clock.0.store(199, Ordering::SeqCst);
+    clock.set(199);
     let killed = open().await.with_interrupt(|moment| match moment {
         Moment::Kept => Err(ClientError::Interrupted("killed".to_owned())),
         _ => Ok(()),
     });
     assert!({ killed }.step(&shutdown).await.is_err());
     assert_eq!(spent(&config), (1, 1, true));
-    clock.0.store(200, Ordering::SeqCst);
+    clock.set(200);
     assert_eq!(open().await.step(&shutdown).await.unwrap(), Step::Nothing);
     assert_eq!(spent(&config), (1, 1, false));
     assert!(world.take_reports().is_empty());
@@ -148,15 +149,15 @@ async fn a_task_that_its_budget_ended_is_over() {
     let (hash, bytes) = model(1);
     let offered = shuffledp_wire::Round { opens: 100, closes: 200, ..round(&world.parties, &world.task, 1, hash) };
     world.open(&offered, hash, bytes);
-    let clock = ManualClock::default();
+    let clock = Arc::new(ManualClock::default());
     let mut client = Client::open(&config).await.unwrap().with_clock(clock.clone());
     let shutdown = Shutdown::new().1;
-    clock.0.store(150, Ordering::SeqCst);
+    clock.set(150);
     // The round that is open is the last one, and still to be decided in.
     world.served().rounds_left = Some(0);
     assert_eq!(client.step(&shutdown).await.unwrap(), Step::Decided { round: 1 });
     assert_eq!(client.step(&shutdown).await.unwrap(), Step::Nothing);
-    clock.0.store(200, Ordering::SeqCst);
+    clock.set(200);
     world.served().rounds_left = Some(1);
     assert_eq!(client.step(&shutdown).await.unwrap(), Step::Nothing);
     world.served().rounds_left = Some(0);
@@ -249,14 +250,17 @@ async fn who_waits_for_the_shuffler_polls_like_who_stays_silent() {
 async fn a_report_that_cannot_be_kept_is_silence() {
     let (world, folder) = (World::new(|task| task.rounds = 2).await, folder());
     let config = world.config(&folder.path().join("state"));
-    drop(Client::open(&config).await.unwrap());
-    // A folder where the report would be written.
-    std::fs::create_dir(config.state.join("report.sealed.part")).unwrap();
-    world.open_round(1, 1);
     let running = tokio::spawn({
         let config = config.clone();
         async move { run(&config, Shutdown::new().1).await }
     });
+    // It has opened its state folder, and asks for a round.
+    while world.served().exchanges.len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    // A folder in the place of the report, which cannot be written over.
+    std::fs::create_dir(config.state.join("report.sealed")).unwrap();
+    world.open_round(1, 1);
     while spent(&config).0 < 1 {
         tokio::task::yield_now().await;
     }
@@ -265,7 +269,7 @@ async fn a_report_that_cannot_be_kept_is_silence() {
         tokio::task::yield_now().await;
     }
     assert_eq!(spent(&config), (1, 0, false));
-    std::fs::remove_dir(config.state.join("report.sealed.part")).unwrap();
+    std::fs::remove_dir(config.state.join("report.sealed")).unwrap();
     world.open_round(2, 2);
     assert_eq!(running.await.unwrap().unwrap(), Ended::Finished);
     assert_eq!((spent(&config), world.take_reports().len()), ((2, 1, false), 1));

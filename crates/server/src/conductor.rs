@@ -4,7 +4,6 @@
 //! anything else is done. A charge in memory alone would be lost by a crash, a round that was published before its charge would be free.
 
 use crate::batch::Gathered;
-use crate::clock::Millis;
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
 use crate::plan::Plan;
@@ -45,7 +44,7 @@ pub(crate) struct Conductor {
     /// The store failed, and may hold something else than we remember.
     in_doubt: bool,
     /// When this process began. A batch could not come before.
-    started: Millis,
+    started: u64,
 }
 
 /// What becomes of a batch that has been announced.
@@ -61,12 +60,7 @@ pub(crate) enum Admission {
 
 impl Conductor {
     /// Begins the task, or goes on where the store says it was.
-    pub(crate) fn resume(
-        plan: Arc<Plan>,
-        times: RoundConfig,
-        mut store: Box<dyn Store>,
-        started: Millis,
-    ) -> Result<Self> {
+    pub(crate) fn resume(plan: Arc<Plan>, times: RoundConfig, mut store: Box<dyn Store>, started: u64) -> Result<Self> {
         let state = plan.first_state();
         let (model, bytes) = plan.model_file(&state.weights)?;
         let encoding = plan.encoding();
@@ -134,13 +128,13 @@ impl Conductor {
 
     /// When the open round is given up: the grace after its window, and after this process began. While the server is down no batch can come, and the reports in it
     /// were acknowledged.
-    pub(crate) fn deadline(&self) -> Option<Millis> {
+    pub(crate) fn deadline(&self) -> Option<u64> {
         self.open_round().map(|round| round.closes.max(self.started).saturating_add(self.times.grace()))
     }
 
     /// Does what the time demands: gives up a round whose batch did not come (unless one is coming in just now), and opens the next, for which it asks for
     /// the `keys`. They are fixed for as long as the round is open: two lists of one round would be two halves of its clients.
-    pub(crate) fn tick(&mut self, now: Millis, receiving: bool, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
+    pub(crate) fn tick(&mut self, now: u64, receiving: bool, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
         self.settled(|conductor| {
             if let Some(deadline) = conductor.deadline() {
                 if now < deadline || receiving {
@@ -230,7 +224,7 @@ impl Conductor {
     }
 
     /// Charge first, then open, both in one transaction; whoever calls publishes only what this has done.
-    fn open_next(&mut self, now: Millis, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
+    fn open_next(&mut self, now: u64, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
         let round = self.record.last.as_ref().map_or(0, |last| last.context.round) + 1;
         if round > self.plan.rounds() {
             return Ok(Phase::Finished);

@@ -1,11 +1,11 @@
 //! The server's secrets: one key that signs, several that open reports. Files that only their owner may read.
 
 use crate::error::{Result, ServerError};
+use shuffledp_host::files;
 use shuffledp_wire::{KeyId, ServerSecretKeys, SigningKey, VerifyingKey, WireError};
-use std::fs::OpenOptions;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use zeroize::Zeroizing;
 
 /// Signs tasks and rounds; clients and shuffler pin its public half.
 const SIGNING: &str = "signing.key";
@@ -14,9 +14,6 @@ const SEALING: &str = "sealing.keys";
 
 /// Keys that stay beside a new one: reports of a round that was open may be sealed to the one before.
 const KEPT: usize = 2;
-
-/// No file of keys is longer.
-const MOST_BYTES: u64 = 64 * 1024;
 
 /// What only the server knows. `Debug` shows public halves.
 #[derive(Debug, Clone)]
@@ -37,32 +34,33 @@ impl ServerKeys {
     pub fn create(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(ServerError::file("create", folder))?;
         let keys = Self::generate()?;
-        create_private(&folder.join(SIGNING), &keys.signing.to_text())?;
-        create_private(&folder.join(SEALING), &keys.sealing.to_text())?;
+        let signing = Zeroizing::new(format!("{}\n", *keys.signing.to_text()));
+        for (name, text) in [(SIGNING, signing), (SEALING, keys.sealing.to_text())] {
+            let path = folder.join(name);
+            files::create(&path, text.as_bytes()).map_err(ServerError::file("create", &path))?;
+        }
         Ok(keys)
     }
 
     /// Reads the keys in a folder.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(SIGNING);
-        let signing = SigningKey::from_text(&read_private(&path)?).map_err(wrong(&path))?;
+        let signing = SigningKey::from_text(&read(&path)?).map_err(wrong(&path))?;
         Ok(Self { signing, sealing: Self::read_sealing(folder)? })
     }
 
     /// Reads those that open reports.
     pub(crate) fn read_sealing(folder: &Path) -> Result<ServerSecretKeys> {
         let path = folder.join(SEALING);
-        ServerSecretKeys::from_text(&read_private(&path)?).map_err(wrong(&path))
+        ServerSecretKeys::from_text(&read(&path)?).map_err(wrong(&path))
     }
 
     /// A new key to seal reports to, in front of the older ones. A running server offers it from its next round on.
     pub fn rotate(folder: &Path) -> Result<KeyId> {
         let mut keys = Self::read_sealing(folder)?;
         let id = keys.rotate(KEPT)?;
-        let (path, part) = (folder.join(SEALING), folder.join(format!("{SEALING}.new")));
-        create_private(&part, &keys.to_text())?;
-        std::fs::rename(&part, &path).map_err(ServerError::file("write", &path))?;
-        sync_folder(folder)?;
+        let path = folder.join(SEALING);
+        files::replace(&path, keys.to_text().as_bytes()).map_err(ServerError::file("write", &path))?;
         Ok(id)
     }
 
@@ -128,44 +126,8 @@ fn wrong(path: &Path) -> impl FnOnce(WireError) -> ServerError {
     move |error| ServerError::Config(format!("{}: {error}", path.display()))
 }
 
-/// Writes a new file of mode 0600, and has it on the disk before it returns.
-fn create_private(path: &Path, text: &str) -> Result<()> {
-    let complain = || ServerError::file("create", path);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(complain())?;
-    let line_end = if text.ends_with('\n') { "" } else { "\n" };
-    file.write_all(text.as_bytes()).map_err(complain())?;
-    file.write_all(line_end.as_bytes()).map_err(complain())?;
-    file.sync_all().map_err(complain())?;
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => sync_folder(folder),
-        _ => Ok(()),
-    }
-}
-
-/// A new name in a folder survives a power cut only when the folder is on the disk too.
-fn sync_folder(folder: &Path) -> Result<()> {
-    let file = std::fs::File::open(folder).map_err(ServerError::file("open", folder))?;
-    file.sync_all().map_err(ServerError::file("write", folder))
-}
-
-/// Refuses a file that others may read: the secret is no secret any more.
-fn read_private(path: &PathBuf) -> Result<zeroize::Zeroizing<String>> {
-    let complain = || ServerError::file("read", path);
-    let file = std::fs::File::open(path).map_err(complain())?;
-    let about = file.metadata().map_err(complain())?;
-    #[cfg(unix)]
-    if std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o077 != 0 {
-        let path = path.display();
-        return Err(ServerError::Config(format!("{path} may be read by others: chmod 600 {path}")));
-    }
-    // Room for all of it at once: growing would leave copies behind.
-    let mut text = zeroize::Zeroizing::new(String::with_capacity(about.len().min(MOST_BYTES) as usize + 1));
-    file.take(MOST_BYTES).read_to_string(&mut text).map_err(complain())?;
-    Ok(text)
+fn read(path: &Path) -> Result<Zeroizing<String>> {
+    files::read_secret(path).map_err(ServerError::file("read", path))
 }
 
 #[cfg(test)]
@@ -199,8 +161,9 @@ mod tests {
             let path = folder.join(SIGNING);
             assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-            let error = ServerKeys::read(&folder).unwrap_err().to_string();
-            assert!(error.contains("chmod 600"), "{error}");
+            let error = ServerKeys::read(&folder).unwrap_err();
+            let cause = std::error::Error::source(&error).unwrap().to_string();
+            assert!(cause.contains("chmod 600"), "{error}: {cause}");
         }
     }
 }

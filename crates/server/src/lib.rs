@@ -8,7 +8,6 @@
 //! batch opens the reports and adds them up → conductor takes the step and closes the round, in one transaction of the [`store`].
 
 mod batch;
-mod clock;
 mod conductor;
 mod config;
 mod error;
@@ -24,9 +23,9 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
-pub use clock::{Clock, Later, ManualClock, Millis, SystemClock};
 pub use config::{RoundConfig, ServerConfig, ShufflerConfig, TaskConfig};
 pub use error::{Result, ServerError};
 pub use init::init;
 pub use keys::ServerKeys;
 pub use run::{Identity, Parts, RunningServer, identity, run, start};
+pub use shuffledp_host::{Clock, SystemClock};

@@ -1,6 +1,5 @@
 //! A server that runs: listens, and leads one round after another until it is told to stop.
 
-use crate::clock::{Clock, SystemClock};
 use crate::conductor::Phase;
 use crate::config::{RoundConfig, ServerConfig};
 use crate::error::{Result, ServerError};
@@ -9,6 +8,7 @@ use crate::keys::{KeyRing, ServerKeys};
 use crate::plan::Plan;
 use crate::service::Service;
 use crate::store::{FileStore, Store};
+use shuffledp_host::{Clock, SystemClock};
 use shuffledp_transport::{ListenConfig, Serving, Shutdown};
 use shuffledp_wire::{TaskHash, VerifyingKey};
 use std::net::SocketAddr;
@@ -18,6 +18,9 @@ use tokio::task::JoinHandle;
 
 /// How long a failed attempt to go on is left alone.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Between two looks at the clock, at most.
+const NAP: Duration = Duration::from_millis(200);
 
 /// Runs a server with the operating system's clock until `shutdown`.
 pub async fn run(config: ServerConfig, shutdown: Shutdown) -> Result<()> {
@@ -178,9 +181,19 @@ async fn wait(service: &Arc<Service>) {
     };
     match deadline {
         Some(deadline) => tokio::select! {
-            () = service.clock().sleep_until(deadline) => {}
+            () = sleep_until(deadline, service.clock()) => {}
             () = service.woken() => {}
         },
         None => service.woken().await,
+    }
+}
+
+/// In small naps, because the clock may be set while we sleep.
+async fn sleep_until(then: u64, clock: &dyn Clock) {
+    loop {
+        match then.saturating_sub(clock.now()) {
+            0 => return,
+            left => tokio::time::sleep(Duration::from_millis(left).min(NAP)).await,
+        }
     }
 }

@@ -3,7 +3,6 @@
 //! Whoever asks for a task, a round, a model or the status is answered from what was published, and never waits for a batch or for the disk.
 
 use crate::batch::Gathered;
-use crate::clock::{Clock, Millis};
 use crate::conductor::{Admission, Conductor, Phase};
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
@@ -12,6 +11,7 @@ use crate::plan::Plan;
 use crate::published::Published;
 use crate::store::{BatchRecord, Store};
 use bytes::Bytes;
+use shuffledp_host::Clock;
 use shuffledp_wire::{BatchHeader, BatchId, ModelHash, Round, Signed, Task};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
@@ -100,7 +100,7 @@ impl Service {
     }
 
     /// When time alone changes something: at the open round's deadline, unless a batch is coming in.
-    pub(crate) fn next_deadline(&self) -> Option<Millis> {
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
         if self.is_receiving() { None } else { self.lock().deadline() }
     }
 

@@ -35,12 +35,6 @@ pub enum ShufflerError {
         /// What the system said.
         cause: std::io::Error,
     },
-    /// A secret that others can read.
-    #[error("{} can be read by others: chmod 600 {}", path.display(), path.display())]
-    OpenSecret {
-        /// Which file.
-        path: PathBuf,
-    },
     /// A key file with something else inside. What is inside is not repeated.
     #[error("{}: {cause}", path.display())]
     KeyFile {

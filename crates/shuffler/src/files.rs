@@ -2,10 +2,11 @@
 
 use crate::config::Config;
 use crate::error::{Result, ShufflerError, at};
+use shuffledp_host::files;
 use shuffledp_wire::{KeyId, ShufflerSecretKeys, SigningKey, VerifyingKey};
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
+use zeroize::Zeroizing;
 
 /// Names of the files that [`init`] makes.
 pub(crate) const SIGNING_KEY: &str = "signing.key";
@@ -29,7 +30,7 @@ pub fn init(folder: &Path) -> Result<VerifyingKey> {
     }
     fs::create_dir_all(folder).map_err(at(folder))?;
     let key = SigningKey::generate()?;
-    write_secret(&signing, &format!("{}\n", *key.to_text()))?;
+    write_secret(&signing, &Zeroizing::new(format!("{}\n", *key.to_text())))?;
     write_secret(&hpke, &ShufflerSecretKeys::generate()?.to_text())?;
     fs::write(&config, TEMPLATE).map_err(at(&config))?;
     Ok(key.verifying_key())
@@ -66,31 +67,12 @@ pub(crate) fn read_hpke_keys(path: &Path) -> Result<ShufflerSecretKeys> {
     ShufflerSecretKeys::from_text(&text).map_err(|cause| ShufflerError::KeyFile { path: path.to_owned(), cause })
 }
 
-/// The text is wiped when dropped.
-fn read_secret(path: &Path) -> Result<zeroize::Zeroizing<String>> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let mode = fs::metadata(path).map_err(at(path))?.permissions().mode();
-        if mode & 0o077 != 0 {
-            return Err(ShufflerError::OpenSecret { path: path.to_owned() });
-        }
-    }
-    fs::read_to_string(path).map(zeroize::Zeroizing::new).map_err(at(path))
+fn read_secret(path: &Path) -> Result<Zeroizing<String>> {
+    files::read_secret(path).map_err(at(path))
 }
 
-/// For its owner alone, whole or not at all.
 pub(crate) fn write_secret(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let write = || -> std::io::Result<()> {
-        // Mode 0600 on Unix.
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        fs::File::open(folder)?.sync_all()
-    };
-    write().map_err(at(path))
+    files::replace(path, text.as_bytes()).map_err(at(path))
 }
 
 #[cfg(test)]

@@ -9,11 +9,10 @@
 //!   ends below the minimum is deleted. What has one task, round, model and list of the server's keys is released at most once, across restarts too ([`store::Memory`]).
 //! - **No order, no sender.** Keys of rows are random, the permutation is uniform ([`permutation`]); no handler can learn an address, and nothing is
 //!   logged or counted per report.
-//! - **No reading.** The only rooms below are `wire` and `transport`: there is no decoder for what a report says, and no server's key.
+//! - **No reading.** The only rooms below are `wire`, `transport` and `host`: there is no decoder for what a report says, and no server's key.
 //!
 //! [`run`] is the program; [`start`] is the same for tests and demonstrations, with a clock and an address of their own.
 
-mod clock;
 mod config;
 mod error;
 mod files;
@@ -27,9 +26,9 @@ pub mod store;
 mod witness;
 mod writer;
 
-pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{Config, ServerConfig};
 pub use error::{Result, ShufflerError};
 pub use files::{init, rotate_key, verifying_key};
 pub use service::{Environment, Running, run, start};
+pub use shuffledp_host::{Clock, ManualClock, SystemClock};
 pub use witness::{CommitPoint, NoWitness, Witness};

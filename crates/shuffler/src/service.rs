@@ -1,6 +1,5 @@
 //! The whole service: started, ticking, stopped.
 
-use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::error::Result;
 use crate::files::read_signing_key;
@@ -11,6 +10,7 @@ use crate::permutation::{FisherYates, Permute};
 use crate::rounds::{Learner, NewPermute, Shared, Table, tend};
 use crate::store::{SqliteFolder, Stores};
 use crate::witness::{NoWitness, Witness};
+use shuffledp_host::{Clock, SystemClock};
 use shuffledp_transport::{HttpClient, Serving, Shutdown, serve};
 use shuffledp_wire::VerifyingKey;
 use std::net::SocketAddr;

@@ -4,7 +4,6 @@
 //! a client that starts again finds the round charged and no report: it stays silent in that round. It does not flip again, because a second chance would
 //! raise the rate that the charge was made for; and it never makes a second report, because two reports of one round are twice the ε0.
 
-mod file;
 mod lock;
 mod record;
 
@@ -15,6 +14,7 @@ use crate::error::{ClientError, Result};
 use lock::Lock;
 use record::{Record, sha256};
 use shuffledp_accounting::scheme::Round as AccountedRound;
+use shuffledp_host::files;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::round;
 use shuffledp_wire::RoundContext;
@@ -59,7 +59,7 @@ impl State {
         let state = Self { folder: folder.to_owned(), _lock: lock, record, ledger, budget, in_doubt: false };
         // A report that the record does not know was never sent.
         if state.record.pending.is_none() {
-            file::remove(folder, REPORT)?;
+            remove(folder, REPORT)?;
         }
         Ok(state)
     }
@@ -99,7 +99,7 @@ impl State {
             return Err(ClientError::Interrupted("a report without a charge, or a second one".to_owned()));
         }
         self.settle_report()?;
-        file::replace(&self.folder, REPORT, sealed).inspect_err(|_| self.in_doubt = true)?;
+        replace(&self.folder, REPORT, sealed).inspect_err(|_| self.in_doubt = true)?;
         let pending = Pending { context, shuffler_url: shuffler_url.to_owned(), closes, sha256: sha256(sealed) };
         self.write(Record { spoken: self.record.spoken + 1, pending: Some(pending), ..self.record.clone() })
     }
@@ -121,7 +121,7 @@ impl State {
         self.settle_doubt()?;
         if self.record.pending.is_some() {
             self.write(Record { pending: None, ..self.record.clone() })?;
-            file::remove(&self.folder, REPORT)?;
+            remove(&self.folder, REPORT)?;
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl State {
     fn write(&mut self, record: Record) -> Result<()> {
         let bytes = record.encode(&self.folder.join(BUDGET))?;
         // Half a write may be a whole one after a restart: memory must not go on without it.
-        file::replace(&self.folder, BUDGET, &bytes).inspect_err(|_| self.in_doubt = true)?;
+        replace(&self.folder, BUDGET, &bytes).inspect_err(|_| self.in_doubt = true)?;
         self.record = record;
         Ok(())
     }
@@ -199,7 +199,7 @@ fn create(folder: &Path) -> Result<()> {
     let name = folder.file_name().map_or_else(|| "state".to_owned(), |name| name.to_string_lossy().into_owned());
     let part = parent.join(format!(".{name}.{}.part", std::process::id()));
     std::fs::create_dir_all(&part).map_err(ClientError::file("create", &part))?;
-    file::replace(&part, BUDGET, &Record::default().encode(&part.join(BUDGET))?)?;
+    replace(&part, BUDGET, &Record::default().encode(&part.join(BUDGET))?)?;
     if let Err(error) = std::fs::rename(&part, folder) {
         // Somebody else was first: theirs is as good as ours, and its lock decides.
         let _ = std::fs::remove_dir_all(&part);
@@ -207,7 +207,7 @@ fn create(folder: &Path) -> Result<()> {
             return Err(ClientError::file("create", folder)(error));
         }
     }
-    file::sync_folder(parent)
+    files::sync_folder(parent).map_err(ClientError::file("write", parent))
 }
 
 fn read(folder: &Path) -> Result<Record> {
@@ -227,4 +227,15 @@ fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
     let read = std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
     read.map_err(ClientError::file("read", path))?;
     Ok(bytes)
+}
+
+// What a client spent and where it took part is nobody else's business: all of these are for their owner's eyes only.
+fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    let path = folder.join(name);
+    files::replace(&path, bytes).map_err(ClientError::file("write", &path))
+}
+
+fn remove(folder: &Path, name: &str) -> Result<()> {
+    let path = folder.join(name);
+    files::remove(&path).map_err(ClientError::file("remove", &path))
 }

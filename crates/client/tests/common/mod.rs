@@ -7,7 +7,7 @@ mod world;
 pub use world::World;
 
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
-use shuffledp_client::{BudgetConfig, ClientConfig, Clock, Floors, Times};
+use shuffledp_client::{BudgetConfig, ClientConfig, Floors, Times};
 use shuffledp_learning::models::{Architecture, ModelConfig, Shape, initial_weights, save_weights};
 use shuffledp_learning::training::DataConfig;
 use shuffledp_transport::ClientConfig as ConnectionConfig;
@@ -16,8 +16,6 @@ use shuffledp_wire::{
     Signed, SigningKey, Task,
 };
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Everybody's secrets, the same in every test.
 pub struct Parties {
@@ -113,15 +111,5 @@ pub fn round(parties: &Parties, task: &Task, number: u64, model: ModelHash) -> R
         server_keys: parties.server_keys.public_keys(),
         opens: 1,
         closes: 1 << 50,
-    }
-}
-
-/// A clock that a test sets.
-#[derive(Clone, Default)]
-pub struct ManualClock(pub Arc<AtomicU64>);
-
-impl Clock for ManualClock {
-    fn now(&self) -> u64 {
-        self.0.load(Ordering::SeqCst)
     }
 }

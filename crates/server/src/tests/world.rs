@@ -1,6 +1,5 @@
 //! A server, a shuffler that signs what tests want it to, and clients that report one chosen coordinate each.
 
-use crate::clock::ManualClock;
 use crate::http::router;
 use crate::keys::KeyRing;
 use crate::plan::Plan;
@@ -10,6 +9,7 @@ use crate::{Result, ServerConfig, ServerKeys};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
+use shuffledp_host::ManualClock;
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
 use shuffledp_wire::{
@@ -74,7 +74,7 @@ impl World {
             keys: ServerKeys::generate().unwrap(),
             shuffler,
             outer: ShufflerSecretKeys::generate().unwrap(),
-            clock: Arc::new(ManualClock::new(1_000_000)),
+            clock: Arc::new(ManualClock::at(1_000_000)),
             _folder: folder,
         }
     }

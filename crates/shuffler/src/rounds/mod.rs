@@ -13,13 +13,13 @@ mod table;
 pub(crate) use learn::Learner;
 pub(crate) use table::{Lookup, Table};
 
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::Result;
 use crate::keys::KeyRing;
 use crate::metrics::Metrics;
 use crate::permutation::Permute;
 use crate::store::{Memory, Stores};
+use shuffledp_host::Clock;
 use shuffledp_transport::{HttpClient, Shutdown};
 use std::sync::Arc;
 

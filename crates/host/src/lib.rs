@@ -1,0 +1,9 @@
+//! What the services need of the machine beneath them.
+//!
+//! - [`Clock`]: the time, from a place that tests can set
+//! - [`files`]: files that are the old one or the new one, also after a power cut, and that only their owner reads
+
+mod clock;
+pub mod files;
+
+pub use clock::{Clock, ManualClock, SystemClock};
