@@ -3,10 +3,14 @@
 /// A point around a commit. A process may end at any of them and nothing acknowledged is lost, doubled or released short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CommitPoint {
-    /// Reports are in a transaction that is not committed.
+    /// Reports are written to a log and may not be on the disk yet.
     BeforeReports,
-    /// They are committed; nobody was told.
+    /// They are on the disk; nobody was told.
     AfterReports,
+    /// A log is about to be folded into the database.
+    BeforeFold,
+    /// The database has its reports; the log has them, too.
+    AfterFold,
     /// A batch is in a transaction that is not committed.
     BeforeSeal,
     /// It is committed; nothing was sent.
@@ -21,9 +25,11 @@ pub enum CommitPoint {
 
 impl CommitPoint {
     /// All of them, in the order in which a round passes them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::BeforeReports,
         Self::AfterReports,
+        Self::BeforeFold,
+        Self::AfterFold,
         Self::BeforeSeal,
         Self::AfterSeal,
         Self::Acknowledged,

@@ -16,8 +16,6 @@ use tokio::sync::{mpsc, oneshot};
 const GROUP: usize = 1024;
 /// Reports that may wait for a store's thread; their bytes are bounded before they get here.
 const QUEUE: usize = 16 * 1024;
-/// The log is folded after so many reports, and at every tick besides: folding takes the disk several times as long as a commit.
-const FOLD_AFTER: usize = 4096;
 /// A batch is handed to the network in pieces of about so many bytes.
 const CHUNK: usize = 128 * 1024;
 
@@ -57,7 +55,7 @@ impl Writer {
         stores: Arc<dyn Stores>,
     ) -> (Self, JoinHandle<()>) {
         let (commands, waiting) = mpsc::channel(QUEUE);
-        let thread = Thread { context, store, stores, waiting, since_fold: 0 };
+        let thread = Thread { context, store, stores, waiting };
         (Self { commands }, std::thread::spawn(move || thread.run()))
     }
 
@@ -72,9 +70,9 @@ impl Writer {
         }
     }
 
-    /// [`RoundStore::fold`], if there is something to fold.
+    /// [`RoundStore::fold`].
     pub(crate) fn fold(&self) {
-        // A queue that is full has reports, after which it is folded anyway.
+        // If the queue is full, the next tick is as good.
         let _ = self.commands.try_send(Command::Fold);
     }
 
@@ -110,7 +108,6 @@ struct Thread {
     store: Box<dyn RoundStore>,
     stores: Arc<dyn Stores>,
     waiting: mpsc::Receiver<Command>,
-    since_fold: usize,
 }
 
 impl Thread {
@@ -149,7 +146,6 @@ impl Thread {
                 Err(_) => break,
             }
         }
-        self.since_fold += entries.len();
         let answer = match self.store.add(entries) {
             Ok(()) => Answer::Taken,
             Err(ShufflerError::Sealed) => Answer::Closed,
@@ -161,17 +157,12 @@ impl Thread {
         for reply in replies {
             let _ = reply.send(answer);
         }
-        if self.since_fold >= FOLD_AFTER {
-            self.fold();
-        }
         next
     }
 
     fn fold(&mut self) {
-        if std::mem::take(&mut self.since_fold) > 0
-            && let Err(error) = self.store.fold()
-        {
-            tracing::warn!(%error, "the log of commits could not be folded; it is tried again with the next reports");
+        if let Err(error) = self.store.fold() {
+            tracing::warn!(%error, "the log of arrivals could not be folded; it is tried again");
         }
     }
 

@@ -192,13 +192,18 @@ fn set_clock(world: &World, now: u64) {
     std::fs::write(world.folder.path().join("clock"), now.to_string()).unwrap();
 }
 
-/// Dies at the `visit`-th visit to a point. Reports are sent one after the other, so that there is one visit per report.
+const FOLDS: [CommitPoint; 2] = [CommitPoint::BeforeFold, CommitPoint::AfterFold];
+
+/// Dies at the `visit`-th visit to a point. Reports are sent one after the other, so that there is one visit per report; between them the log is folded, if that is the point.
 async fn dies_at(point: CommitPoint, visit: usize) {
     let mut story = Story::begin(Some((point, visit))).await;
     story.does("tick");
     let reports = story.reports().await;
     for report in &reports {
         story.post(report).await;
+        if FOLDS.contains(&point) {
+            story.does("tick");
+        }
     }
     story.close();
     story.check();
@@ -238,7 +243,12 @@ async fn all() {
         println!("test {name} ... ok");
     };
     for point in CommitPoint::ALL {
-        let visits = if matches!(point, CommitPoint::BeforeReports | CommitPoint::AfterReports) { 3 } else { 1 };
+        let visits = match point {
+            CommitPoint::BeforeReports | CommitPoint::AfterReports => 3,
+            // The first behind the intake's back, the last at the end.
+            point if FOLDS.contains(&point) => 2,
+            _ => 1,
+        };
         for visit in 1..=visits {
             dies_at(point, visit).await;
             pass(format!("dies_at_{point:?}_{visit}"));

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{CLOSES, OPENS, World, context};
+use sha2::{Digest, Sha256};
 use shuffledp_shuffler::permutation::FisherYates;
 use shuffledp_shuffler::store::{
     Entry, Outcome, RoundRecord, RoundStore, SealedBatch, SqliteFolder, SqliteStore, Stores,
@@ -26,7 +27,8 @@ enum Step {
 }
 
 fn entry(number: u8) -> Entry {
-    Entry { digest: [number; 32], body: vec![number; 100] }
+    let body = vec![number; 100];
+    Entry { digest: Sha256::digest(&body).into(), body }
 }
 
 fn folder(path: &Path) -> SqliteFolder {

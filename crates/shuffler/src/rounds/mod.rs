@@ -41,7 +41,7 @@ pub(crate) struct Shared {
     pub(crate) shutdown: Shutdown,
 }
 
-/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; has logs of commits folded; follows the key file and
+/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; has logs of arrivals folded; follows the key file and
 /// deletes keys that no round needs.
 pub(crate) fn tend(shared: &Arc<Shared>) {
     for live in shared.table.close_over(shared.clock.now()) {

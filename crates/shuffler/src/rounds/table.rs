@@ -118,7 +118,7 @@ impl Table {
         self.read().values().filter(over).map(Arc::clone).collect()
     }
 
-    /// Has all stores fold their log of commits.
+    /// Has all stores fold their log of arrivals.
     pub(crate) fn fold(&self) {
         self.read().values().for_each(|live| live.writer.fold());
     }

@@ -1,5 +1,6 @@
 //! The folder of all stores: a file per context, named by the context's hash.
 
+use super::sqlite::LOGS;
 use super::{Memory, RoundRecord, RoundStore, SqliteStore, Stores};
 use crate::error::{Result, at};
 use crate::witness::{CommitPoint, Witness};
@@ -45,7 +46,7 @@ impl SqliteFolder {
         Arc::clone(&self.memory)
     }
 
-    fn path(&self, context: &RoundContext) -> PathBuf {
+    pub(super) fn path(&self, context: &RoundContext) -> PathBuf {
         let name = hash(context).iter().fold(String::new(), |mut name, byte| {
             // Writing into a String cannot fail.
             let _ = write!(name, "{byte:02x}");
@@ -54,9 +55,9 @@ impl SqliteFolder {
         self.folder.join(name).with_extension(EXTENSION)
     }
 
-    /// Deletes a store's files, the log first: without the file it belongs to it would be read by nobody, but it would be there.
+    /// Deletes a store's files, the logs first: without the file they belong to they would be read by nobody, but they would be there.
     fn delete(&self, path: &Path) -> Result<()> {
-        for suffix in ["-wal", "-shm", "-journal", ""] {
+        for suffix in LOGS.into_iter().chain(["-wal", "-shm", "-journal", ""]) {
             let mut name = path.as_os_str().to_owned();
             name.push(suffix);
             match fs::remove_file(&name) {
@@ -120,6 +121,8 @@ impl Stores for SqliteFolder {
                 None => self.delete(&path)?,
             }
         }
+        // For the names of logs that were made anew.
+        sync(&self.folder)?;
         Ok(stores)
     }
 

@@ -1,135 +1,184 @@
-//! A round's store in one SQLite file.
+//! A round's store: two logs that reports reach at once, and a database that they are folded into behind the intake's back.
+//!
+//! One log takes what comes; the other is being folded or empty. Nothing leaves a log before the database has it for good, and the database has everything once, so
+//! a crash between the two costs nothing but doing it again.
 
-use super::layout::Layout;
+use super::database::Database;
+use super::log::{self, Log};
 use super::{Entry, Outcome, RoundRecord, RoundStore, SealedBatch};
 use crate::error::{Result, ShufflerError};
 use crate::permutation::{FisherYates, Permute};
 use crate::witness::{CommitPoint, NoWitness, Witness};
-use rand::Rng;
-use rusqlite::{Connection, OptionalExtension, params};
-use shuffledp_wire::{BatchId, SystemRandom};
+use shuffledp_wire::SystemRandom;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
-/// The name of the format, in the file's header.
-const APPLICATION_ID: i32 = 0x7368_6466;
-const VERSION: i32 = 1;
+/// A log of so many bytes is folded without waiting for the next tick.
+const FOLD_AFTER: u64 = 8 << 20;
+/// A log is not longer: reports wait for the fold under way. What a fold holds in memory, too.
+const LONGEST: u64 = 32 << 20;
 
-/// Keys of a batch are written in rows of so many reports.
-const ROW: usize = 8192;
+/// What a log's name has after the store's.
+pub(super) const LOGS: [&str; 2] = ["-log0", "-log1"];
 
-const SCHEMA: &str = "
-CREATE TABLE round (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    signed BLOB NOT NULL, server BLOB NOT NULL, record_len INTEGER NOT NULL, min_batch INTEGER NOT NULL
-);
--- A digest is here once. `parts` are the keys of the report's pieces, eight bytes each.
-CREATE TABLE seen (digest BLOB PRIMARY KEY NOT NULL, parts BLOB NOT NULL) WITHOUT ROWID;
--- The keys are drawn at random: given explicitly, they are the place in the file.
-CREATE TABLE parts (id INTEGER PRIMARY KEY NOT NULL, body BLOB NOT NULL);
--- Both are empty until the round is sealed and filled in the same transaction.
-CREATE TABLE batch (one INTEGER PRIMARY KEY CHECK (one = 1), id BLOB NOT NULL, count INTEGER NOT NULL);
-CREATE TABLE sequence (place INTEGER PRIMARY KEY NOT NULL, parts BLOB NOT NULL);
-";
-
-/// One file.
+/// One round's files.
 pub struct SqliteStore {
-    connection: Connection,
-    path: PathBuf,
+    database: Arc<Mutex<Database>>,
     record: RoundRecord,
-    layout: Layout,
+    logs: Option<Logs>,
+    /// Whether there is a batch.
+    sealed: bool,
     random: SystemRandom,
     witness: Arc<dyn Witness>,
 }
 
+/// Reports that are not in the database yet.
+struct Logs {
+    /// Each has one user at a time: the intake, or a fold.
+    pair: [Arc<Mutex<Log>>; 2],
+    /// Which of them takes what comes.
+    current: usize,
+    /// Whether the other has reports.
+    behind: bool,
+    folding: Option<JoinHandle<Result<()>>>,
+}
+
+impl Logs {
+    fn current(&self) -> MutexGuard<'_, Log> {
+        lock(&self.pair[self.current])
+    }
+}
+
 impl std::fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqliteStore").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("SqliteStore").finish_non_exhaustive()
     }
 }
 
 impl SqliteStore {
-    /// A new file. Durable when it returns, but for its name, which is the folder's.
+    /// New files. Durable when it returns, but for their names, which are the folder's.
     pub(super) fn create(path: &Path, record: &RoundRecord, witness: Arc<dyn Witness>) -> Result<Self> {
-        let layout = Layout::of(record.record_len as usize);
-        let mut connection = Connection::open(path)?;
-        connection.pragma_update(None, "page_size", layout.page as i64)?;
-        set_up(&connection)?;
-        let transaction = connection.transaction()?;
-        transaction.execute_batch(SCHEMA)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", VERSION)?;
-        transaction.execute(
-            "INSERT INTO round VALUES (1, ?1, ?2, ?3, ?4)",
-            // At most 2^32 by the configuration's check.
-            params![record.signed, record.server, record.record_len, record.min_batch as i64],
-        )?;
-        transaction.commit()?;
-        Self::of(connection, path, record.clone(), witness)
+        let database = Database::create(path, record, Arc::clone(&witness))?;
+        Self::of(database, Some(path), witness)
     }
 
-    /// A store without a file, gone when it is dropped: the same code, for tests that seal thousands of batches.
+    /// A store without a file, gone when it is dropped: the same code but for the logs, for tests that seal thousands of batches.
     ///
     /// # Errors
     ///
     /// What storage says.
     pub fn in_memory(record: &RoundRecord) -> Result<Self> {
-        Self::create(Path::new(":memory:"), record, Arc::new(NoWitness))
+        let witness = Arc::new(NoWitness);
+        Self::of(Database::create(Path::new(":memory:"), record, witness.clone())?, None, witness)
     }
 
-    /// A file that is there. `None` if its creation was never committed: it has no round, and so no report.
+    /// Files that are there. `None` if their creation was never committed: there is no round, and so no report.
     pub(super) fn open(path: &Path, witness: Arc<dyn Witness>) -> Result<Option<Self>> {
-        let connection = Connection::open(path)?;
-        set_up(&connection)?;
-        let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-        match (application, version) {
-            (APPLICATION_ID, VERSION) => {}
-            (0, 0) => return Ok(None),
-            (APPLICATION_ID, _) => return Err(damaged(path, "another version wrote it")),
-            _ => return Err(damaged(path, "it is some other database")),
+        match Database::open(path, Arc::clone(&witness))? {
+            Some(database) => Self::of(database, Some(path), witness).map(Some),
+            None => Ok(None),
         }
-        let record = connection.query_row("SELECT signed, server, record_len, min_batch FROM round", [], |row| {
-            Ok(RoundRecord {
-                signed: row.get(0)?,
-                server: row.get(1)?,
-                record_len: row.get(2)?,
-                min_batch: row.get::<_, i64>(3)?.unsigned_abs(),
-            })
-        })?;
-        Self::of(connection, path, record, witness).map(Some)
     }
 
-    fn of(connection: Connection, path: &Path, record: RoundRecord, witness: Arc<dyn Witness>) -> Result<Self> {
-        let layout = Layout::of(record.record_len as usize);
-        let random = SystemRandom::from_operating_system()?;
-        Ok(Self { connection, path: path.to_owned(), record, layout, random, witness })
+    fn of(database: Database, path: Option<&Path>, witness: Arc<dyn Witness>) -> Result<Self> {
+        let record = database.record().clone();
+        let sealed = database.sealed()?.is_some();
+        let mut store = Self {
+            database: Arc::new(Mutex::new(database)),
+            record,
+            logs: None,
+            sealed,
+            random: SystemRandom::from_operating_system()?,
+            witness,
+        };
+        if let Some(path) = path {
+            let [first, second] = LOGS.map(|suffix| store.take_over(log_path(path, suffix)));
+            let pair = [first?, second?].map(|log| Arc::new(Mutex::new(log)));
+            store.logs = Some(Logs { pair, current: 0, behind: false, folding: None });
+        }
+        Ok(store)
     }
 
-    /// New keys for a report's pieces. A key that is taken already (once in 2^63 divided by the reports there are) fails the transaction; the client
-    /// is not acknowledged, comes again, and draws others.
-    fn new_keys(&mut self) -> Vec<i64> {
-        (0..self.layout.pieces).map(|_| (self.random.next_u64() >> 1) as i64).collect()
+    /// What an earlier process had acknowledged, or was about to. After sealing there is nothing new: all was folded before.
+    fn take_over(&self, path: PathBuf) -> Result<Log> {
+        if !self.sealed {
+            let left = log::read(&path, u64::MAX, self.record.record_len as usize)?;
+            self.database().insert(left)?;
+        }
+        Log::empty(path)
+    }
+
+    fn database(&self) -> MutexGuard<'_, Database> {
+        lock(&self.database)
+    }
+
+    /// Starts to fold the log behind, if there is one and nobody is at it.
+    fn start_folding(&mut self) {
+        let Some(logs) = &mut self.logs else { return };
+        if logs.folding.is_some() {
+            return;
+        }
+        if !logs.behind {
+            if logs.current().len() == 0 {
+                return;
+            }
+            logs.current = 1 - logs.current;
+            logs.behind = true;
+        }
+        let log = Arc::clone(&logs.pair[1 - logs.current]);
+        let (database, witness) = (Arc::clone(&self.database), Arc::clone(&self.witness));
+        let record_len = self.record.record_len as usize;
+        logs.folding =
+            Some(std::thread::spawn(move || fold(&mut lock(&log), record_len, &mut lock(&database), &*witness)));
+    }
+
+    /// Waits for the fold under way. After a failure its log is still behind.
+    fn wait_for_fold(&mut self) -> Result<()> {
+        let Some(logs) = &mut self.logs else { return Ok(()) };
+        if let Some(folding) = logs.folding.take() {
+            folding.join().map_err(|_| ShufflerError::Stopped)??;
+            logs.behind = false;
+        }
+        Ok(())
+    }
+
+    /// Until the database has everything.
+    fn fold_all(&mut self) -> Result<()> {
+        while self.logs.as_ref().is_some_and(|logs| logs.behind || logs.current().len() > 0) {
+            self.wait_for_fold()?;
+            self.start_folding();
+        }
+        Ok(())
     }
 }
 
-/// One process at a time, one wait for the disk per commit, nothing freed that could be read again.
-fn set_up(connection: &Connection) -> Result<()> {
-    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    // Folding is ours to time.
-    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    connection.pragma_update(None, "secure_delete", true)?;
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // 16 MiB: the inner nodes of a million reports, and what a group of commits touches.
-    connection.pragma_update(None, "cache_size", -16_384)?;
-    Ok(())
+fn log_path(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
-fn damaged(path: &Path, reason: &'static str) -> ShufflerError {
-    ShufflerError::Damaged { path: path.to_owned(), reason }
+/// Both the database and a log change at once, by a commit or a number: a thread that panicked left them whole.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn fold(log: &mut Log, record_len: usize, database: &mut Database, witness: &dyn Witness) -> Result<()> {
+    let entries = log::read(log.path(), log.len(), record_len)?;
+    witness.reached(CommitPoint::BeforeFold);
+    database.insert(entries)?;
+    witness.reached(CommitPoint::AfterFold);
+    log.clear()?;
+    database.checkpoint()
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        // Whoever deletes the files next must be the only one who has them. A fold that failed is done again at the next start.
+        let _ = self.wait_for_fold();
+    }
 }
 
 impl RoundStore for SqliteStore {
@@ -138,117 +187,111 @@ impl RoundStore for SqliteStore {
     }
 
     fn add(&mut self, entries: Vec<Entry>) -> Result<()> {
-        let mut order: Vec<u32> = (0..entries.len() as u32).collect();
-        FisherYates(&mut self.random).permute(&mut order);
-        let keys: Vec<Vec<i64>> = entries.iter().map(|_| self.new_keys()).collect();
-
-        let transaction = self.connection.transaction()?;
-        if read_batch(&transaction, self.record.record_len)?.is_some() {
+        if self.sealed {
             return Err(ShufflerError::Sealed);
         }
-        {
-            let mut see = transaction.prepare("INSERT OR IGNORE INTO seen VALUES (?1, ?2)")?;
-            let mut keep = transaction.prepare("INSERT INTO parts VALUES (?1, ?2)")?;
-            for index in order {
-                let entry = &entries[index as usize];
-                let keys = &keys[index as usize];
-                let packed: Vec<u8> = keys.iter().flat_map(|key| key.to_be_bytes()).collect();
-                if see.execute(params![entry.digest, packed])? == 1 {
-                    for (key, piece) in keys.iter().zip(entry.body.chunks(self.layout.piece)) {
-                        keep.execute(params![key, piece])?;
-                    }
-                }
+        let Some(logs) = &self.logs else { return self.database().insert(entries) };
+        let mut full = logs.current().len() >= LONGEST;
+        while full {
+            self.wait_for_fold()?;
+            self.start_folding();
+            full = self.logs.as_ref().is_some_and(|logs| logs.current().len() >= LONGEST);
+        }
+        let mut order: Vec<u32> = (0..entries.len() as u32).collect();
+        FisherYates(&mut self.random).permute(&mut order);
+        let shuffled: Vec<&Entry> = order.iter().map(|&index| &entries[index as usize]).collect();
+        let Some(logs) = &self.logs else { return Ok(()) };
+        let mut log = logs.current();
+        log.append(&shuffled, &*self.witness)?;
+        let len = log.len();
+        drop(log);
+        if len >= FOLD_AFTER {
+            // They are on disk whatever becomes of the fold, which is tried again at every tick.
+            if let Err(error) = self.fold() {
+                tracing::warn!(%error, "the log of arrivals could not be folded; it is tried again");
             }
         }
-        self.witness.reached(CommitPoint::BeforeReports);
-        transaction.commit()?;
-        self.witness.reached(CommitPoint::AfterReports);
         Ok(())
     }
 
     fn fold(&mut self) -> Result<()> {
-        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        if self.logs.as_ref().and_then(|logs| logs.folding.as_ref()).is_some_and(|folding| !folding.is_finished()) {
+            return Ok(());
+        }
+        self.wait_for_fold()?;
+        self.start_folding();
         Ok(())
     }
 
     fn seal(&mut self, min_batch: u64, permute: &mut dyn Permute) -> Result<Outcome> {
-        let width = 8 * self.layout.pieces;
-        let transaction = self.connection.transaction()?;
-        if let Some(sealed) = read_batch(&transaction, self.record.record_len)? {
-            return Ok(Outcome::Sealed(sealed));
-        }
-        // In order of digests, which is nobody's order of arrival; and then permuted all the same.
-        let mut keys: Vec<u8> = Vec::new();
-        {
-            let mut statement = transaction.prepare("SELECT parts FROM seen")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let parts = row.get_ref(0)?.as_blob().map_err(|_| damaged(&self.path, "keys of parts"))?;
-                if parts.len() != width {
-                    return Err(damaged(&self.path, "keys of parts"));
-                }
-                keys.extend_from_slice(parts);
-            }
-        }
-        let count = keys.len() / width;
-        if (count as u64) < min_batch.max(self.record.min_batch) {
-            return Ok(Outcome::Short);
-        }
-        let records = u32::try_from(count).map_err(|_| damaged(&self.path, "more than 2^32 reports"))?;
-        let mut order: Vec<u32> = (0..records).collect();
-        permute.permute(&mut order);
-        let batch = BatchId::random(&mut self.random);
-        {
-            let mut statement = transaction.prepare("INSERT INTO sequence VALUES (?1, ?2)")?;
-            for (place, row) in order.chunks(ROW).enumerate() {
-                let packed: Vec<u8> =
-                    row.iter().flat_map(|&index| &keys[index as usize * width..][..width]).copied().collect();
-                statement.execute(params![place as i64, packed])?;
-            }
-        }
-        transaction.execute("INSERT INTO batch VALUES (1, ?1, ?2)", params![batch.as_bytes(), count as i64])?;
-        self.witness.reached(CommitPoint::BeforeSeal);
-        transaction.commit()?;
-        self.witness.reached(CommitPoint::AfterSeal);
-        self.fold()?;
-        Ok(Outcome::Sealed(SealedBatch { batch, count: count as u64, record_len: self.record.record_len }))
+        self.fold_all()?;
+        let outcome = self.database().seal(min_batch, permute);
+        // Even if it failed: there may be a batch, and then nothing may be added.
+        self.sealed = !matches!(self.sealed(), Ok(None));
+        outcome
     }
 
     fn sealed(&self) -> Result<Option<SealedBatch>> {
-        read_batch(&self.connection, self.record.record_len)
+        self.database().sealed()
     }
 
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
-        let mut sequence = self.connection.prepare("SELECT parts FROM sequence ORDER BY place")?;
-        let mut part = self.connection.prepare("SELECT body FROM parts WHERE id = ?1")?;
-        let mut rows = sequence.query([])?;
-        let mut record = Vec::with_capacity(self.record.record_len as usize);
-        while let Some(row) = rows.next()? {
-            let packed = row.get_ref(0)?.as_blob().map_err(|_| damaged(&self.path, "sequence"))?;
-            let (keys, _) = packed.as_chunks::<8>();
-            for keys in keys.chunks(self.layout.pieces) {
-                record.clear();
-                for key in keys {
-                    part.query_row([i64::from_be_bytes(*key)], |row| {
-                        record.extend_from_slice(row.get_ref(0)?.as_blob()?);
-                        Ok(())
-                    })?;
-                }
-                if visit(&record).is_break() {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+        self.database().visit(visit)
     }
 }
 
-fn read_batch(connection: &Connection, record_len: u32) -> Result<Option<SealedBatch>> {
-    let row = connection
-        .query_row("SELECT id, count FROM batch", [], |row| {
-            let (id, count): ([u8; 16], i64) = (row.get(0)?, row.get(1)?);
-            Ok(SealedBatch { batch: BatchId::from_bytes(id), count: count.unsigned_abs(), record_len })
-        })
-        .optional()?;
-    Ok(row)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{SqliteFolder, Stores};
+    use sha2::{Digest, Sha256};
+    use shuffledp_wire::{KeysHash, ModelHash, RoundContext, TaskHash};
+
+    fn entry(number: u8) -> Entry {
+        let body = vec![number; 100];
+        Entry { digest: Sha256::digest(&body).into(), body }
+    }
+
+    /// Every report once, whatever was folded when, sent again, or left in a log by a process that ended.
+    #[test]
+    fn reports_are_in_a_log_or_in_the_database_and_count_once() {
+        let record = RoundRecord { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 2 };
+        let (task, model, keys) = (TaskHash::from_bytes([1; 32]), ModelHash::of(b"m"), KeysHash::of(&[]));
+        let context = RoundContext { task, round: 1, model, keys };
+        for run in 0..16_u8 {
+            let path = tempfile::TempDir::new().unwrap();
+            let stores = SqliteFolder::open(path.path(), Arc::new(NoWitness)).unwrap();
+            let mut store = stores.create(&context, &record).unwrap().unwrap();
+            for step in 0..12_u8 {
+                // A new one, and two that may be in this log, the other, or the database.
+                store.add([step, step / 2, step.saturating_sub(1)].map(entry).into()).unwrap();
+                match (step * 7 + run * 5) % 8 {
+                    0..=2 => store.fold().unwrap(),
+                    3 => {
+                        drop(store);
+                        store = stores.unfinished().unwrap().remove(0);
+                    }
+                    _ => {}
+                }
+            }
+            let mut permute = FisherYates::from_operating_system().unwrap();
+            assert!(matches!(store.seal(2, &mut permute).unwrap(), Outcome::Sealed(batch) if batch.count == 12));
+            assert!(matches!(store.add(vec![entry(99)]), Err(ShufflerError::Sealed)));
+            let mut numbers = Vec::new();
+            let visit = &mut |record: &[u8]| {
+                numbers.push(record[0]);
+                ControlFlow::Continue(())
+            };
+            store.visit(visit).unwrap();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..12));
+            for suffix in LOGS {
+                let log = std::fs::read(log_path(&stores.path(&context), suffix)).unwrap();
+                assert!(log.iter().all(|byte| *byte == 0), "nothing ordered survives the seal");
+            }
+            stores.finish(&context, store).unwrap();
+            let mut files = std::fs::read_dir(path.path()).unwrap();
+            assert!(files.all(|file| !file.unwrap().file_name().to_str().unwrap().contains(".round")));
+        }
+    }
 }
