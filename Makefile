@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check fuzz-wire bench bench-accounting bench-training experiments-training docs demo
+.PHONY: help test lint both-sides calibrate-check fuzz-wire bench bench-accounting bench-training bench-services experiments-training docs demo
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
 	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
+	@echo "make bench-services     durable reports a second, a batch of a million, reports opened a second; bench/services/README.md"
 	@echo "make experiments-training   the papers' training runs on MNIST, hours; experiments/training/README.md"
 	@echo "make docs    API documentation, and a list of the written ones"
 	@echo "make demo    clients, shuffler and server on this machine, about a minute; writes report.html"
@@ -50,6 +51,13 @@ bench-accounting:
 bench-training:
 	$(CARGO) build --release -p shuffledp-learning --example gradient_speed
 	python3 bench/training/run.py $(ARGS)
+
+# A few minutes and 5 GB of disk. ARGS="--folder DIR" measures another disk.
+bench-services:
+	$(CARGO) build --release -p shuffledp-wire --example report_speed
+	$(CARGO) build --release -p shuffledp-server --example batch_speed
+	$(CARGO) build --release -p shuffledp-shuffler --example load
+	python3 bench/services/run.py $(ARGS)
 
 # Stop it at any moment; it goes on where it was. PRESETS="…" and SEEDS="…" choose.
 experiments-training:

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p shuffledp-server --example batch_speed [REPORTS]`
 //!
-//! Reports are sealed beforehand. The processor's time is that of this whole process while the batch is sent, so the sender's is in it.
+//! Reports are sealed beforehand. The processor's time is that of this whole process while the batch is sent, so the sender's is in it. `make bench-services` runs it;
+//! prints JSON.
 
 use shuffledp_server::store::FileStore;
 use shuffledp_server::{Parts, ServerConfig, ServerKeys, SystemClock, start};
@@ -53,15 +54,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let batch = BatchId::random(&mut SystemRandom::from_operating_system()?);
     let bytes = seal(reports, batch, &round, &shuffler)?;
-    println!("{reports} reports of {} bytes sealed; {} MB", round.payload_len, bytes.len() / 1_000_000);
 
     let (wall, processor) = (Instant::now(), processor_seconds()?);
     let response = client.put(&join(&server.url(), &paths::batch(&batch)))?.body(bytes).send().await?;
     let status = response.status();
     let answer = String::from_utf8(bytes_at_most(response, 10_000).await?)?;
     let (wall, processor) = (wall.elapsed().as_secs_f64(), processor_seconds()? - processor);
-    println!("{status}: {answer}");
-    println!("{wall:.2} s, {processor:.2} s of processor: {:.0} reports/s a core", reports as f64 / processor);
+    if !status.is_success() || !answer.contains(&format!("\"accepted\":{reports},")) {
+        return Err(format!("{status}: {answer}").into());
+    }
+    println!(
+        "{{\"reports\": {reports}, \"payload_bytes\": {}, \"seconds\": {wall:.2}, \"processor_seconds\": {processor:.2}, \
+         \"reports_per_second_and_core\": {:.0}}}",
+        round.payload_len,
+        reports as f64 / processor
+    );
     stop.stop();
     server.ended().await?;
     Ok(())

@@ -32,7 +32,7 @@ async fn main() -> Outcome<()> {
     let number = |index: usize, default: usize| arguments.get(index).map_or(Ok(default), |text| text.parse());
     let folder = || arguments.get(1).map(Path::new).ok_or("name a folder");
     match arguments.first().map(String::as_str) {
-        Some("intake") => intake(number(1, 50_000)?, number(2, 256)?).await,
+        Some("intake") => intake(number(1, 50_000)?, number(2, 128)?).await,
         Some("fill") => world::fill(folder()?, number(2, 1_000_000)?),
         Some("batch") => batch(folder()?).await,
         _ => Err("intake, fill or batch".into()),
