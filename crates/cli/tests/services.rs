@@ -89,11 +89,11 @@ fn three_programs_learn_until_the_budget_is_spent_and_stay_there() {
 
     // The ledger is what anybody can compute, and the client kept the same one for itself.
     let privacy = scene.get("/v1/privacy").unwrap();
-    assert_eq!(privacy["epsilon"].as_f64().unwrap(), epsilon_of(ROUNDS));
+    assert_eq!(privacy["epsilon"], serde_json::json!(epsilon_of(ROUNDS)));
     assert_eq!((&privacy["rounds"], &privacy["rounds_left"]), (&ROUNDS.into(), &0.into()));
     let offered = one.json()["rounds_offered"].as_u64().unwrap();
     assert!((2..=ROUNDS).contains(&offered), "{one:?}");
-    assert_eq!(one.json()["epsilon"].as_f64().unwrap(), epsilon_of(offered));
+    assert_eq!(one.json()["epsilon"], serde_json::json!(epsilon_of(offered)));
 
     // Started again, the server still knows that it may not go on.
     assert_eq!(scene.stop(server).code, Some(0), "{}", scene.log("server"));
