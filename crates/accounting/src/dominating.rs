@@ -48,9 +48,6 @@ const PER_DEVIATION: f64 = 128.0;
 /// The same for a single round, where nothing else costs time.
 const PER_DEVIATION_SINGLE: f64 = 512.0;
 
-/// The same for a sketch.
-const PER_DEVIATION_ROUGH: f64 = 64.0;
-
 #[derive(Clone, Copy)]
 enum Class {
     AnyLdp,
@@ -166,11 +163,8 @@ fn binary_epsilon(question: &Question) -> Option<f64> {
 
 /// The upward lattice of a pair, as fine as `rounds` of it can use.
 pub(crate) fn lattice(pair: &LinearPair, rounds: u64, resolution: Resolution) -> Arc<LossLattice> {
-    let per_deviation = match (rounds, resolution == Resolution::ROUGH) {
-        (_, true) => PER_DEVIATION_ROUGH,
-        (1, false) => PER_DEVIATION_SINGLE,
-        (_, false) => PER_DEVIATION,
-    };
+    let is_fine = rounds == 1 && resolution != Resolution::ROUGH;
+    let per_deviation = if is_fine { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
     cache::lattice(pair, Direction::Up, per_deviation, resolution)
 }
 
