@@ -41,7 +41,7 @@ const GUESSES: usize = 40;
 
 /// [`smallest_safe`] where `excess(x) ≤ 0` means safe and falls as `x` grows: the same point in a fraction of the evaluations, if it does.
 ///
-/// Regula falsi closes in on the root first (an end that stays while the other moves twice counts half, and where three guesses do not halve the bracket its
+/// Regula falsi closes in on the root first (an end that stays while the other moves twice counts half, and where two guesses do not halve the bracket its
 /// middle is tried). Then the bisection is gone through, and evaluates nothing that the bracket has decided. What comes back is evaluated in any case: should
 /// `excess` not fall, the bisection is done as it is.
 pub fn smallest_safe_led<E>(
@@ -68,12 +68,14 @@ pub fn smallest_safe_led<E>(
         if !(to.0 - from.0 > 2.0 * apart) {
             break;
         }
-        let stuck = guess % 3 == 0 && to.0 - from.0 > width / 2.0;
-        if guess % 3 == 0 {
+        let stuck = guess % 2 == 0 && to.0 - from.0 > width / 2.0;
+        if guess % 2 == 0 {
             width = to.0 - from.0;
         }
         let secant = from.0 + (to.0 - from.0) * from.1 / (from.1 - to.1);
-        let x = if stuck || !secant.is_finite() { 0.5 * (from.0 + to.0) } else { secant };
+        // Six orders of magnitude at once are enough.
+        let middle = middle(from.0.max(1e-6 * to.0), to.0, relative_tolerance);
+        let x = if stuck || !secant.is_finite() { middle.unwrap_or(to.0) } else { secant };
         let x = x.max(from.0 + apart).min(to.0 - apart);
         let value = excess(x)?;
         if is_safe(value) {
