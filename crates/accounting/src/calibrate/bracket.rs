@@ -45,6 +45,9 @@ const DOUBT: f64 = 0.03;
 const HOMING_MOVES: usize = 5;
 const HOMING_REACH: f64 = 0.7;
 
+/// A move that ends farther from the target than it began, and this far, has met a jump.
+const HOMING_MISS: f64 = 0.1;
+
 /// No move is longer, in logarithms.
 const LONGEST: f64 = 16.0;
 
@@ -99,7 +102,7 @@ impl Search<'_> {
                 return Ok(place);
             }
             let moved = Point { place, epsilon: epsilon(self.grid.value(place))? };
-            if moved.epsilon.is_infinite() || self.room(moved).abs() > self.room(point).abs() {
+            if self.room(moved).abs() > self.room(point).abs().max(HOMING_MISS) {
                 // No power law: a jump, and it is near the place where the last one led to.
                 return Ok(point.place);
             }
@@ -278,6 +281,24 @@ mod tests {
         // Not monotone: any edge will do.
         edge(&counts(true), 50.0, 1.0, |x| x / 1000.0 + 0.1 * (x / 7.0).sin());
         edge(&reals(true), 50.0, 1.0, |x| x / 1000.0 + 0.1 * (x / 7.0).sin());
+    }
+
+    #[test]
+    fn homing_in_stays_where_it_was_before_a_jump() {
+        let grid = reals(true);
+        let search = Search { grid: &grid, target: 3.0, exponent: 1.0, close: 0.0, reach: f64::INFINITY };
+        for beyond in [30.0, f64::INFINITY] {
+            let mut asked = 0;
+            let home = search.home_in(grid.place(2.0), 1.0, |x| {
+                asked += 1;
+                Ok(if x < 2.5 { x } else { beyond })
+            });
+            let home = grid.value(home.unwrap());
+            assert!((2.0..2.5).contains(&home) && asked <= HOMING_MOVES + 1, "{home} after {asked}");
+        }
+        // A small miss is none: the next law knows better.
+        let home = search.home_in(grid.place(2.9), 1.0, |x| Ok(x * (1.0 + 0.02 * (x - 2.9)))).unwrap();
+        assert!((grid.value(home) - 2.994).abs() < 1e-3, "{}", grid.value(home));
     }
 
     #[test]
