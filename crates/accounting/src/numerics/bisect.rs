@@ -65,7 +65,7 @@ pub fn smallest_safe_led<E>(
     for guess in 0..GUESSES {
         // A guess next to an end would leave the other where it is.
         let apart = 0.4 * relative_tolerance * to.0;
-        if !(to.0 - from.0 > 2.0 * apart) {
+        if to.0 - from.0 <= 2.0 * apart {
             break;
         }
         let stuck = guess % 2 == 0 && to.0 - from.0 > width / 2.0;
@@ -266,7 +266,8 @@ mod tests {
 
     #[test]
     fn a_led_bisection_ends_where_it_would_unled_and_is_quicker() {
-        let falling: [(&str, fn(f64) -> f64); 4] = [
+        type Named = (&'static str, fn(f64) -> f64);
+        let falling: [Named; 4] = [
             ("line", |x| 3.0 - x),
             ("gaussian tail", |x| 40.0 - x * x / 2.0 - (1.0 + x).ln()),
             ("steep", |x| (700.0 - 1e4 * x).max(-744.0)),
