@@ -11,8 +11,8 @@ use std::path::PathBuf;
 pub enum TransportError {
     /// Serving without TLS on an address that other machines reach.
     #[error(
-        "{address} is not loopback and `certificate` and `key` are not set: set both, listen on 127.0.0.1, or set \
-         `allow_plain_http = true` if something in front of this service ends TLS"
+        "{address} is not loopback: set `tls` in [listen], listen on 127.0.0.1, or set `allow_plain_http = true` if something in \
+         front of this service ends TLS"
     )]
     PlainListen {
         /// The address that was asked for.
