@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check fuzz-wire bench bench-accounting bench-training bench-services experiments-training docs demo
+.PHONY: help test lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training docs demo
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -10,6 +10,7 @@ help:
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
+	@echo "make chaos             shuffler and server killed at random behind a bad network, ten minutes; bench/chaos/README.md"
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
 	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
@@ -37,6 +38,10 @@ calibrate-check:
 # Frames, reports, seed.
 fuzz-wire:
 	$(CARGO) run --release -p shuffledp-wire --example mutate -- 10000000 100000 $(or $(SEED),1)
+
+# CHAOS_MINUTES or CHAOS_ROUNDS, CHAOS_SEED, CHAOS_AT_ONCE; CHAOS_RESULTS=FILE (absolute) keeps the figures, CHAOS_TELL=1 tells everything.
+chaos:
+	CHAOS_MINUTES=$(or $(CHAOS_MINUTES),10) $(CARGO) test --release -p shuffledp --test chaos -- --nocapture
 
 bench:
 	$(CARGO) bench --workspace --bench '*'

@@ -99,9 +99,16 @@ fn send(world: &Arc<World>, round: &Round, errand: Errand) -> Told {
         let is_again = again.is_some() && dice.chance(50);
         let bytes =
             if is_again { again.as_ref().map_or(&sealed.bytes, |again: &Sealed| &again.bytes) } else { &sealed.bytes };
-        if post(world, bytes) == Some(202) {
-            told.is_acknowledged = true;
-            break;
+        match post(world, bytes) {
+            Some(202) => {
+                told.is_acknowledged = true;
+                break;
+            }
+            // When its round is over, the key that it was sealed to may be gone.
+            Some(status @ (400 | 411 | 413)) if now() < round.closes => {
+                world.violation(&format!("a sound report is answered with {status}"));
+            }
+            _ => {}
         }
         if errand.reseals && again.is_none() {
             again = resealed(world, round, errand, seed, &sealed);
@@ -142,9 +149,6 @@ fn post(world: &World, bytes: &[u8]) -> Option<u16> {
     if status != 202 {
         world.tell(format!("a report is answered with {status}"));
     }
-    if matches!(status, 400 | 411 | 413) {
-        world.violation(&format!("a sound report is answered with {status}"));
-    }
     Some(status)
 }
 
@@ -154,7 +158,8 @@ fn send_late(world: &World, bytes: &[u8], dice: &mut Dice) {
     for _ in 0..5 {
         match post(world, bytes) {
             Some(202) => world.violation("a report was acknowledged after its window"),
-            Some(410) => return,
+            // 400 when the key that it was sealed to is gone.
+            Some(400 | 410) => return,
             _ => std::thread::sleep(dice.millis(10, 60)),
         }
     }

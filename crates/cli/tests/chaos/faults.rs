@@ -70,7 +70,7 @@ use Fate::{
 use Victim::{Both, Server, Shuffler};
 
 const OF_REPORTS: [(u64, Fate); 11] = [
-    (560, Pass),
+    (540, Pass),
     (60, Lose),
     (60, Cut),
     (30, Refuse),
@@ -79,7 +79,7 @@ const OF_REPORTS: [(u64, Fate); 11] = [
     (60, Twice),
     (40, TwiceAtOnce),
     (20, KillDuring(Shuffler)),
-    (20, KillAfter(Shuffler)),
+    (40, KillAfter(Shuffler)),
     (10, KillAfterAndLose(Shuffler)),
 ];
 

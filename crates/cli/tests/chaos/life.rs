@@ -26,16 +26,18 @@ pub(crate) fn live(seed: u64, rounds: u64, figures: &Arc<Figures>) {
     world.start();
     let eyes = ledger::watch(&world);
     let cases = live_through(&world);
-    if cases.len() as u64 != rounds {
-        world.violation(&format!("the budget is for {rounds} rounds, and there were {}", cases.len()));
+    if world.is_sound() {
+        if cases.len() as u64 != rounds {
+            world.violation(&format!("the budget is for {rounds} rounds, and there were {}", cases.len()));
+        }
+        afterlife(&world, &cases);
     }
-    afterlife(&world, &cases);
     world.end();
     eyes.join().unwrap();
     figures.one("worlds");
 }
 
-/// Rounds until the server opens no more. Each is judged when the next one shows its model.
+/// Rounds until the server opens no more, or something has gone wrong. Each is judged when the next one shows its model.
 fn live_through(world: &Arc<World>) -> Vec<Case> {
     let (mut cases, mut used, mut may_be_given_up) = (Vec::new(), 0, false);
     loop {
@@ -55,6 +57,9 @@ fn live_through(world: &Arc<World>) -> Vec<Case> {
         let Some((case, next_may_be_given_up)) = played else { return cases };
         may_be_given_up = next_may_be_given_up;
         cases.push(case);
+        if !world.is_sound() {
+            return cases;
+        }
     }
 }
 

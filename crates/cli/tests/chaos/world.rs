@@ -7,7 +7,7 @@ use super::program::Program;
 use super::task::{Patience, server_toml, shuffler_toml};
 use super::watch::Watch;
 use shuffledp_wire::{Round, RoundContext, Signed, TaskHash, VerifyingKey, paths};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,6 +65,7 @@ pub(crate) struct World {
     over: AtomicBool,
     began: Instant,
     story: Mutex<Vec<String>>,
+    violations: Mutex<BTreeSet<String>>,
     folder: Mutex<TempDir>,
 }
 
@@ -106,6 +107,7 @@ impl World {
             over: AtomicBool::new(false),
             began: Instant::now(),
             story: Mutex::default(),
+            violations: Mutex::default(),
             folder: Mutex::new(folder),
         };
         std::fs::write(world.shuffler.config(), shuffler_toml(min_batch, doors[1], &server_key)).unwrap();
@@ -201,8 +203,11 @@ impl World {
         self.story.lock().unwrap().push(line);
     }
 
-    /// Something happened that must not.
+    /// Something happened that must not. Told once, and then this world is not worth going on with.
     pub(crate) fn violation(&self, what: &str) {
+        if !self.violations.lock().unwrap().insert(what.to_owned()) {
+            return;
+        }
         self.tell(format!("VIOLATION: {what}"));
         let mut folder = self.folder.lock().unwrap();
         folder.disable_cleanup(true);
@@ -210,13 +215,18 @@ impl World {
         let story = story[story.len().saturating_sub(120)..].join("\n");
         self.figures.violation(format!(
             "\nviolation in the world of seed {}: {what}\n{story}\nthe shuffler:\n{}\nthe server:\n{}\nits files: {}\n\
-             again: CHAOS_SEED={} CHAOS_WORLDS=1 make chaos\n",
+             again: CHAOS_SEED={} CHAOS_WORLDS=1 CHAOS_ROUNDS_OF_A_WORLD={} make chaos\n",
             self.seed,
             self.shuffler.last_lines(25),
             self.server.last_lines(25),
             folder.path().display(),
             self.seed,
+            self.affordable,
         ));
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        self.violations.lock().unwrap().is_empty()
     }
 
     pub(crate) fn is_over(&self) -> bool {
