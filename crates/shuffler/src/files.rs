@@ -42,6 +42,7 @@ pub fn init(folder: &Path) -> Result<VerifyingKey> {
 ///
 /// If the file cannot be read or written.
 pub fn rotate_key(hpke_keys: &Path) -> Result<KeyId> {
+    let _alone = lock(hpke_keys)?;
     let mut keys = read_hpke_keys(hpke_keys)?;
     let id = keys.rotate(usize::MAX)?;
     write_secret(hpke_keys, &keys.to_text())?;
@@ -69,6 +70,16 @@ pub(crate) fn read_hpke_keys(path: &Path) -> Result<ShufflerSecretKeys> {
 
 fn read_secret(path: &Path) -> Result<Zeroizing<String>> {
     files::read_secret(path).map_err(at(path))
+}
+
+/// Held while a file of keys is read and then written, by `rotate-key` or by a shuffler that deletes an old one: neither undoes the other's work.
+pub(crate) fn lock(path: &Path) -> Result<fs::File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    // Never removed: whoever removed it would let a third one lock another file of the same name.
+    let open = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&name);
+    let file = open.and_then(|file| fs4::FileExt::lock(&file).map(|()| file));
+    file.map_err(at(name))
 }
 
 pub(crate) fn write_secret(path: &Path, text: &str) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The keys that reports are sealed to, and the signed list of them.
 
 use crate::error::{Result, at};
-use crate::files::{read_hpke_keys, write_secret};
+use crate::files::{lock, read_hpke_keys, write_secret};
 use crate::store::Memory;
 use bytes::Bytes;
 use shuffledp_wire::{ShufflerKeys, ShufflerSecretKeys, Signed, SigningKey};
@@ -83,6 +83,7 @@ impl KeyRing {
         }
         if kept.len() < keys.public_keys().len() {
             // Someone may have rotated in between; then it is next time's turn.
+            let _alone = lock(&self.path)?;
             self.follow()?;
             if Arc::ptr_eq(&keys, &self.secret()) {
                 write_secret(&self.path, &ShufflerSecretKeys::new(kept)?.to_text())?;
@@ -119,6 +120,27 @@ mod tests {
         assert_eq!(list.keys, ring.secret().public_keys());
         assert_eq!(list.min_batch, 7);
         list.keys.into_iter().map(|(id, _)| id).collect()
+    }
+
+    #[test]
+    fn what_is_rotated_while_old_keys_are_deleted_stays() {
+        let folder = tempfile::TempDir::new().unwrap();
+        crate::init(folder.path()).unwrap();
+        let path = folder.path().join(crate::files::HPKE_KEYS);
+        let memory = Memory::open(&folder.path().join("m.db")).unwrap();
+        let ring = KeyRing::load(path.clone(), SigningKey::from_seed(&[1; 32]), 7).unwrap();
+        std::thread::scope(|scope| {
+            let rotating = scope.spawn(|| (1..=20).all(|number| rotate_key(&path).unwrap() == KeyId(number)));
+            let mut now = 0;
+            while !rotating.is_finished() {
+                now += 1;
+                ring.follow().unwrap();
+                ring.prune(now, 0, None, &memory).unwrap();
+            }
+            assert!(rotating.join().unwrap(), "no rotation was undone");
+        });
+        ring.follow().unwrap();
+        assert_eq!(ids(&ring)[0], KeyId(20));
     }
 
     #[test]
