@@ -35,6 +35,12 @@ pub enum ShufflerError {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// A folder of reports that others can look into.
+    #[error("{} is open to others: chmod 700 {}", path.display(), path.display())]
+    OpenFolder {
+        /// Which folder.
+        path: PathBuf,
+    },
     /// A key file with something else inside. What is inside is not repeated.
     #[error("{}: {cause}", path.display())]
     KeyFile {

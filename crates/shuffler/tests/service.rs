@@ -191,6 +191,20 @@ async fn stopping_loses_nothing_that_was_acknowledged() {
     assert!(world.server.taken_numbers().into_iter().eq(0..200));
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_others_can_look_into_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new(3).await;
+    std::fs::create_dir(&world.config.data).unwrap();
+    let mode = |mode| std::fs::set_permissions(&world.config.data, std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o750);
+    let refused = start(world.config.clone(), world.environment.clone(), Shutdown::new().1).await.unwrap_err();
+    assert!(refused.to_string().contains("chmod 700"), "{refused}");
+    mode(0o700);
+    world.start().await;
+}
+
 #[tokio::test]
 async fn a_folder_has_one_shuffler() {
     let world = World::new(3).await;

@@ -2,7 +2,7 @@
 
 use super::sqlite::LOGS;
 use super::{Memory, RoundRecord, RoundStore, SqliteStore, Stores};
-use crate::error::{Result, at};
+use crate::error::{Result, ShufflerError, at};
 use crate::witness::{CommitPoint, Witness};
 use sha2::{Digest, Sha256};
 use shuffledp_wire::RoundContext;
@@ -94,7 +94,16 @@ fn make_private(folder: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(at(folder))
+    builder.create(folder).map_err(at(folder))?;
+    // It may have been there.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        if fs::metadata(folder).map_err(at(folder))?.permissions().mode() & 0o077 != 0 {
+            return Err(ShufflerError::OpenFolder { path: folder.to_owned() });
+        }
+    }
+    Ok(())
 }
 
 impl Stores for SqliteFolder {
@@ -102,9 +111,19 @@ impl Stores for SqliteFolder {
         if self.memory.is_finished(&hash(context))? {
             return Ok(None);
         }
-        let store = SqliteStore::create(&self.path(context), record, Arc::clone(&self.witness))?;
-        sync(&self.folder)?;
-        Ok(Some(Box::new(store)))
+        let path = self.path(context);
+        let is_new = !path.exists();
+        let created = SqliteStore::create(&path, record, Arc::clone(&self.witness));
+        match created.and_then(|store| sync(&self.folder).map(|()| store)) {
+            Ok(store) => Ok(Some(Box::new(store))),
+            Err(error) => {
+                // Half a store would be in the way of the next attempt; nothing is in it.
+                if is_new {
+                    self.delete(&path)?;
+                }
+                Err(error)
+            }
+        }
     }
 
     fn unfinished(&self) -> Result<Vec<Box<dyn RoundStore>>> {
