@@ -55,7 +55,7 @@ impl Writer {
         stores: Arc<dyn Stores>,
     ) -> (Self, JoinHandle<()>) {
         let (commands, waiting) = mpsc::channel(QUEUE);
-        let thread = Thread { context, store, stores, waiting };
+        let thread = Thread { context, store, stores, waiting, failed: None };
         (Self { commands }, std::thread::spawn(move || thread.run()))
     }
 
@@ -108,6 +108,8 @@ struct Thread {
     store: Box<dyn RoundStore>,
     stores: Arc<dyn Stores>,
     waiting: mpsc::Receiver<Command>,
+    /// Why reports could not be stored since the last tick, if so. Said then: a line of its own moment would say when somebody sent something.
+    failed: Option<ShufflerError>,
 }
 
 impl Thread {
@@ -117,7 +119,10 @@ impl Thread {
         while let Some(command) = next.take().or_else(|| self.waiting.blocking_recv()) {
             match command {
                 Command::Add(entry, reply) => next = self.add_group(entry, reply),
-                Command::Fold => self.fold(),
+                Command::Fold => {
+                    self.say_failure();
+                    self.fold();
+                }
                 Command::Seal(min_batch, mut permute, reply) => {
                     let _ = reply.send(self.store.seal(min_batch, &mut *permute));
                 }
@@ -150,7 +155,7 @@ impl Thread {
             Ok(()) => Answer::Taken,
             Err(ShufflerError::Sealed) => Answer::Closed,
             Err(error) => {
-                tracing::error!(%error, "reports could not be stored; their clients will try again");
+                self.failed = Some(error);
                 Answer::Failed
             }
         };
@@ -158,6 +163,12 @@ impl Thread {
             let _ = reply.send(answer);
         }
         next
+    }
+
+    fn say_failure(&mut self) {
+        if let Some(error) = self.failed.take() {
+            tracing::error!(%error, "reports could not be stored; their clients will try again");
+        }
     }
 
     fn fold(&mut self) {
