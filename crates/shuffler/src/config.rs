@@ -37,6 +37,10 @@ pub struct Config {
     /// Rounds that a server may have unfinished at once.
     #[serde(default = "default_max_rounds")]
     pub max_rounds: usize,
+    /// Reports that are taken for one round, repeated ones included, by one run of the shuffler; then clients are asked to come again (503). Well below what the
+    /// server takes in a batch: one that is too long is refused whole.
+    #[serde(default = "default_max_reports")]
+    pub max_reports: u64,
     /// Seconds until an attempt to send a batch is given up and begun again.
     #[serde(default = "default_forward_timeout_seconds")]
     pub forward_timeout_seconds: u64,
@@ -88,6 +92,9 @@ fn default_max_window_seconds() -> u64 {
 }
 fn default_max_rounds() -> usize {
     64
+}
+fn default_max_reports() -> u64 {
+    4_000_000
 }
 fn default_forward_timeout_seconds() -> u64 {
     3600
@@ -146,6 +153,7 @@ impl Config {
             request_seconds: default_request_seconds(),
             max_window_seconds: default_max_window_seconds(),
             max_rounds: default_max_rounds(),
+            max_reports: default_max_reports(),
             forward_timeout_seconds: default_forward_timeout_seconds(),
             forward_for_seconds: default_forward_for_seconds(),
             key_overlap_seconds: default_key_overlap_seconds(),
@@ -185,6 +193,9 @@ impl Config {
         }
         if self.max_rounds == 0 {
             return wrong("max_rounds", "must be at least 1");
+        }
+        if self.max_reports < self.min_batch {
+            return wrong("max_reports", "must be at least min_batch, or no batch is ever large enough");
         }
         if self.max_report_bytes < shuffledp_wire::report_len(1) {
             return wrong("max_report_bytes", "must be at least 223, the shortest report there is");
@@ -270,6 +281,7 @@ mod tests {
             ("min_batch = 100", "min_bach = 100\nmin_batch = 100", "min_bach"),
             ("min_batch = 100", "min_batch = 100\npoll_seconds = 0", "poll_seconds"),
             ("min_batch = 100", "min_batch = 100\nwaiting_bytes = 1000", "waiting_bytes"),
+            ("min_batch = 100", "min_batch = 100\nmax_reports = 99", "max_reports"),
             ("min_batch = 100", "min_batch = 100\nmax_report_bytes = 222", "max_report_bytes"),
             ("shuffledp-verifying-v1:", "shuffledp-hpke-public-v1:", "key"),
             ("127.0.0.1:0", "0.0.0.0:8443", "allow_plain_http"),

@@ -99,7 +99,7 @@ impl Intake {
         match answer.await {
             Ok(Answer::Taken) => Ok(StatusCode::ACCEPTED),
             Ok(Answer::Closed) => Err(StatusCode::GONE),
-            Ok(Answer::Failed) | Err(_) => Err(StatusCode::SERVICE_UNAVAILABLE),
+            Ok(Answer::Failed | Answer::Full) | Err(_) => Err(StatusCode::SERVICE_UNAVAILABLE),
         }
     }
 

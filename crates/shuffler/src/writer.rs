@@ -28,6 +28,8 @@ pub(crate) enum Answer {
     Closed,
     /// It may or may not be on disk: send it again.
     Failed,
+    /// Its round has as many as it may have.
+    Full,
 }
 
 /// A piece of a batch on its way, or word that it breaks off.
@@ -53,9 +55,10 @@ impl Writer {
         context: RoundContext,
         store: Box<dyn RoundStore>,
         stores: Arc<dyn Stores>,
+        most: u64,
     ) -> (Self, JoinHandle<()>) {
         let (commands, waiting) = mpsc::channel(QUEUE);
-        let thread = Thread { context, store, stores, waiting, failed: None };
+        let thread = Thread { context, store, stores, waiting, failed: None, room: most };
         (Self { commands }, std::thread::spawn(move || thread.run()))
     }
 
@@ -110,6 +113,8 @@ struct Thread {
     waiting: mpsc::Receiver<Command>,
     /// Why reports could not be stored since the last tick, if so. Said then: a line of its own moment would say when somebody sent something.
     failed: Option<ShufflerError>,
+    /// Reports that are still taken. Repeated ones count: whoever wants to fill a round could as well make new ones.
+    room: u64,
 }
 
 impl Thread {
@@ -137,8 +142,12 @@ impl Thread {
 
     /// Commits a report and all that wait behind it. Returns the command that ended the group, if one did.
     fn add_group(&mut self, entry: Entry, reply: oneshot::Sender<Answer>) -> Option<Command> {
+        if self.room == 0 {
+            let _ = reply.send(Answer::Full);
+            return None;
+        }
         let (mut entries, mut replies, mut next) = (vec![entry], vec![reply], None);
-        while entries.len() < GROUP {
+        while entries.len() < GROUP && (entries.len() as u64) < self.room {
             match self.waiting.try_recv() {
                 Ok(Command::Add(entry, reply)) => {
                     entries.push(entry);
@@ -152,7 +161,10 @@ impl Thread {
             }
         }
         let answer = match self.store.add(entries) {
-            Ok(()) => Answer::Taken,
+            Ok(()) => {
+                self.room -= replies.len() as u64;
+                Answer::Taken
+            }
             Err(ShufflerError::Sealed) => Answer::Closed,
             Err(error) => {
                 self.failed = Some(error);

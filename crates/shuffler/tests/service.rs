@@ -119,6 +119,28 @@ async fn tasks_that_do_not_exist_keep_nobody_out() {
     assert_eq!(shuffler.post(&report).await, 202);
 }
 
+/// More than the server takes would be refused whole, and the honest reports with it.
+#[tokio::test]
+async fn a_round_has_so_many_reports_and_no_more() {
+    let mut world = World::new(2).await;
+    world.config.max_reports = 3;
+    let shuffler = world.start().await;
+    let round = context(1, 1);
+    world.server.show(&round, OPENS, CLOSES);
+    for (number, status) in [(0, 202), (1, 202), (2, 202), (3, 503), (4, 503)] {
+        let report = shuffler.seal(&world.server, &round, number).await;
+        assert_eq!(shuffler.post(&report).await, status, "{number}");
+    }
+    // Another round has its own.
+    let other = context(2, 1);
+    world.server.show(&other, OPENS, 2 * CLOSES);
+    let report = shuffler.seal(&world.server, &other, 5).await;
+    assert_eq!(shuffler.post(&report).await, 202);
+    world.clock.set(CLOSES);
+    shuffler.tick_and_settle().await;
+    assert_eq!(world.server.taken_numbers(), [0, 1, 2]);
+}
+
 #[tokio::test]
 async fn no_room_means_come_again() {
     let mut world = World::new(3).await;

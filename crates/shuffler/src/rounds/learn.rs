@@ -228,7 +228,7 @@ fn record_len(round: &Round) -> u32 {
 }
 
 fn start(shared: &Arc<Shared>, server: &Arc<Server>, round: Round, store: Box<dyn RoundStore>) {
-    let (writer, thread) = Writer::start(round.context(), store, Arc::clone(&shared.stores));
+    let (writer, thread) = Writer::start(round.context(), store, Arc::clone(&shared.stores), shared.config.max_reports);
     shared.table.insert(Live::new(round, Arc::clone(server), writer), thread);
 }
 
