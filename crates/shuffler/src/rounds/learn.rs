@@ -19,9 +19,8 @@ use tokio::time::Instant;
 const PAUSE: Duration = Duration::from_millis(200);
 /// Until an answer must have come.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Reports that may wait for such an answer at once: of tasks that a server is known to have, and of others, which anybody can make up.
+/// Reports that may wait for such an answer at once: so many of tasks that a server is known to have, and as many of others, which anybody can make up.
 const ASKING: usize = 256;
-const STRANGERS: usize = 64;
 /// Tasks of one server that are looked after.
 const TASKS: usize = 1024;
 
@@ -104,7 +103,7 @@ impl Learner {
         Ok(Self {
             servers: servers.collect::<Result<_>>()?,
             asking: Semaphore::new(ASKING),
-            strangers: Semaphore::new(STRANGERS),
+            strangers: Semaphore::new(ASKING),
             taking: AsyncMutex::new(()),
         })
     }
