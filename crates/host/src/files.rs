@@ -2,7 +2,8 @@
 //!
 //! Errors are the operating system's; callers add which file it was about.
 
-use std::fs::{self, File};
+use fs4::FileExt;
+use std::fs::{self, File, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -44,6 +45,20 @@ pub fn remove(path: &Path) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Held while a file is read and then written by one of several processes: none undoes the other's work. Waits until it can be had.
+///
+/// # Errors
+///
+/// If the system refuses.
+pub fn lock(path: &Path) -> Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    // Never removed: whoever removed it would let a third one lock another file of the same name.
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&name)?;
+    FileExt::lock(&file)?;
+    Ok(file)
 }
 
 /// Has the names in a folder on the disk.

@@ -12,9 +12,6 @@ const SIGNING: &str = "signing.key";
 /// Open reports; newest first, one a line.
 const SEALING: &str = "sealing.keys";
 
-/// Keys that stay beside a new one: reports of a round that was open may be sealed to the one before.
-const KEPT: usize = 2;
-
 /// What only the server knows. `Debug` shows public halves.
 #[derive(Debug, Clone)]
 pub struct ServerKeys {
@@ -55,13 +52,25 @@ impl ServerKeys {
         ServerSecretKeys::from_text(&read(&path)?).map_err(wrong(&path))
     }
 
-    /// A new key to seal reports to, in front of the older ones. A running server offers it from its next round on.
+    /// A new key to seal reports to, in front of the older ones, which open what was sealed to them in a round that is open. A running server offers the new one
+    /// from its next round on, and deletes the others then.
     pub fn rotate(folder: &Path) -> Result<KeyId> {
+        let _alone = lock(folder)?;
         let mut keys = Self::read_sealing(folder)?;
-        let id = keys.rotate(KEPT)?;
-        let path = folder.join(SEALING);
-        files::replace(&path, keys.to_text().as_bytes()).map_err(ServerError::file("write", &path))?;
+        let id = keys.rotate(usize::MAX)?;
+        write_sealing(folder, &keys)?;
         Ok(id)
+    }
+
+    /// Those that open reports, after all but the newest were deleted.
+    fn prune(folder: &Path) -> Result<ServerSecretKeys> {
+        let _alone = lock(folder)?;
+        let mut keys = Self::read_sealing(folder)?;
+        if keys.public_keys().len() > 1 {
+            keys.keep_newest();
+            write_sealing(folder, &keys)?;
+        }
+        Ok(keys)
     }
 
     /// What clients and shuffler are told.
@@ -103,11 +112,11 @@ impl KeyRing {
         Arc::clone(&self.sealing.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes up what was rotated; for the moment between two rounds, when nothing can come any more that was sealed to keys that are gone. A file that cannot be
-    /// used leaves the old keys in force.
+    /// Takes up what was rotated, and deletes what was replaced; for the moment between two rounds, when nothing can come any more that was sealed to older keys.
+    /// A file that cannot be used leaves the old keys in force.
     pub(crate) fn refresh(&self) {
         let Some(folder) = &self.folder else { return };
-        match ServerKeys::read_sealing(folder) {
+        match ServerKeys::prune(folder) {
             Ok(keys) if keys.public_keys() == self.sealing().public_keys() => {}
             Ok(keys) => {
                 tracing::info!(keys = ?keys, "rotated keys taken up");
@@ -119,6 +128,16 @@ impl KeyRing {
             ),
         }
     }
+}
+
+fn lock(folder: &Path) -> Result<std::fs::File> {
+    let path = folder.join(SEALING);
+    files::lock(&path).map_err(ServerError::file("lock", &path))
+}
+
+fn write_sealing(folder: &Path, keys: &ServerSecretKeys) -> Result<()> {
+    let path = folder.join(SEALING);
+    files::replace(&path, keys.to_text().as_bytes()).map_err(ServerError::file("write", &path))
 }
 
 fn wrong(path: &Path) -> impl FnOnce(WireError) -> ServerError {
@@ -150,8 +169,14 @@ mod tests {
         assert_eq!((second.len(), &second[1]), (2, &first[0]));
         ServerKeys::rotate(&folder).unwrap();
         let third = ServerKeys::read(&folder).unwrap().sealing.public_keys();
-        assert_eq!((third.len(), &third[1]), (2, &second[0]));
+        assert_eq!(third[1..], second, "however often, what an open round offers stays");
         assert_ne!(third[0].1, second[0].1);
+
+        // A server between two rounds.
+        let ring = KeyRing::follow(&folder).unwrap();
+        ring.refresh();
+        assert_eq!(ring.sealing().public_keys(), third[..1]);
+        assert_eq!(ServerKeys::read(&folder).unwrap().sealing.public_keys(), third[..1]);
 
         let shown = format!("{made:?}");
         assert!(!shown.contains(made.signing.to_text().as_str()) && !shown.contains("secret-v1"), "{shown}");

@@ -72,14 +72,9 @@ fn read_secret(path: &Path) -> Result<Zeroizing<String>> {
     files::read_secret(path).map_err(at(path))
 }
 
-/// Held while a file of keys is read and then written, by `rotate-key` or by a shuffler that deletes an old one: neither undoes the other's work.
+/// Held by `rotate-key`, and by a shuffler that deletes an old key.
 pub(crate) fn lock(path: &Path) -> Result<fs::File> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    // Never removed: whoever removed it would let a third one lock another file of the same name.
-    let open = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&name);
-    let file = open.and_then(|file| fs4::FileExt::lock(&file).map(|()| file));
-    file.map_err(at(name))
+    files::lock(path).map_err(at(path))
 }
 
 pub(crate) fn write_secret(path: &Path, text: &str) -> Result<()> {

@@ -34,8 +34,8 @@ enum ServerCommand {
 
     /// Put a new key in front of those that reports are sealed to
     ///
-    /// A running server offers it from its next round on. Two keys are kept, so rotate again only when the rounds that offered the older one
-    /// are over.
+    /// A running server offers it from its next round on. Older keys open what was sealed to them until then;
+    /// with that round the server deletes them.
     RotateKey(KeyArgs),
 }
 

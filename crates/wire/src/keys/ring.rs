@@ -74,6 +74,11 @@ impl<R: Role> SecretKeys<R> {
         Ok(next)
     }
 
+    /// Drops all but the newest.
+    pub fn keep_newest(&mut self) {
+        self.keys.truncate(1);
+    }
+
     /// The key of this id.
     pub fn get(&self, id: KeyId) -> Option<&HpkeSecretKey> {
         self.keys.iter().find(|(known, _)| *known == id).map(|(_, key)| key)
