@@ -11,6 +11,7 @@
 //! | [`directed`] | arithmetic with the rounding direction in its name |
 //! | [`convolution`] | powers of a sequence under cyclic convolution, with an error bound |
 //! | [`bisect`] | bisection that returns the end which was checked to be safe |
+//! | [`led_bisection`] | the same end in fewer evaluations, along a function that can be followed to its root |
 //!
 //! The special functions round to nearest-ish and are *not* bounds: `docs/numerics.md` states the relative error held by
 //! the tests, and a caller who needs a bound pays for it with [`directed::inflate`] or [`directed::deflate`].
@@ -26,6 +27,7 @@ mod deviance;
 pub mod directed;
 pub mod gamma;
 pub mod incomplete_gamma;
+pub mod led_bisection;
 mod log_concave_root;
 pub mod log_sum;
 pub mod normal;

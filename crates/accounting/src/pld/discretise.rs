@@ -3,7 +3,6 @@
 use super::compose::power_of_two;
 use super::intervals::Intervals;
 use super::{Direction, LossLattice};
-use crate::pair::lower::BinaryPair;
 use crate::pair::{LinearPair, Resolution, Row, Rows, Walks};
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ const U: f64 = f64::EPSILON / 2.0;
 const NARROW: f64 = 0.5;
 
 /// Relative error of the outcomes' probabilities, see `docs/numerics.md`.
-const PROBABILITY_ERROR: f64 = 2e-12;
+pub(super) const PROBABILITY_ERROR: f64 = 2e-12;
 
 impl LossLattice {
     /// Discretises one round, with `per_deviation` lattice points to a standard deviation of its loss (fewer if the lattice would not fit
@@ -286,41 +285,4 @@ fn scaled(sums: &[[f64; 3]], cells: &Cells, h: f64) -> Intervals {
         intervals.spread[mirrored] = spread / (1.0 - tau[i + 1]) * to_high * to_low;
     }
     intervals
-}
-
-impl LossLattice {
-    /// Discretises one round of a binary pair, rounded down: P the second record and Q the first, or the other way round.
-    pub(crate) fn binary(pair: &BinaryPair, reverse: bool, per_deviation: f64) -> Self {
-        // (P-mass, loss)
-        let atoms: Vec<(f64, f64)> = pair
-            .outcomes()
-            .into_iter()
-            .map(|(mass, factor)| if reverse { (mass, -factor) } else { (mass * factor.exp(), factor) })
-            .collect();
-        let greatest = atoms.iter().map(|(_, loss)| loss.abs()).fold(0.0, f64::max);
-        let spacing = power_of_two(
-            (pair.typical_loss() / per_deviation).max(2.0 * greatest / Resolution::FINE.points).max(1e-200),
-        );
-        let count = (greatest / spacing) as i64 + 2;
-        let mut intervals = Intervals::new(-count, 2 * count as usize);
-        for (mass, loss) in &atoms {
-            let index = (loss / spacing).floor();
-            let share = (index * spacing - loss).exp_m1() / (-spacing).exp_m1();
-            let cell = (index as i64 + count) as usize;
-            intervals.high[cell] += mass * share;
-            intervals.low[cell] += mass * (1.0 - share);
-            intervals.spread[cell] += mass * share * (1.0 - share);
-        }
-        let (first, masses) = intervals.into_masses(Direction::Down, spacing, 0.0);
-        Self {
-            direction: Direction::Down,
-            spacing,
-            first,
-            masses,
-            infinity: 0.0,
-            relative_error: PROBABILITY_ERROR + pair.loss_error() + 8.0 * U * (atoms.len() as f64 + count as f64),
-            loss_error: pair.loss_error() + 16.0 * U * greatest,
-            remainder: None,
-        }
-    }
 }

@@ -4,6 +4,7 @@
 //! ([`Direction::Up`]) or is dominated by it ([`Direction::Down`]), each at a cost of second order in the spacing. [`Rounds`] composes them by FFT and is
 //! asked for δ(ε) or ε(δ). The error of every step is bounded and charged; `docs/theory/composition.md` has the proofs.
 
+mod binary;
 pub(crate) mod cache;
 mod compose;
 mod curve;

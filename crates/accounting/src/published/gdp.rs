@@ -3,7 +3,7 @@
 use crate::bound::Answer;
 use crate::catalogue::Analysis;
 use crate::error::{AccountingError, Result};
-use crate::numerics::bisect::smallest_safe_led;
+use crate::numerics::led_bisection::smallest_safe_led;
 use crate::numerics::normal;
 use std::sync::LazyLock;
 

@@ -1,0 +1,48 @@
+//! The lattice of a binary pair, rounded down.
+
+use super::compose::power_of_two;
+use super::discretise::PROBABILITY_ERROR;
+use super::intervals::Intervals;
+use super::{Direction, LossLattice};
+use crate::pair::Resolution;
+use crate::pair::lower::BinaryPair;
+
+/// Unit roundoff.
+const U: f64 = f64::EPSILON / 2.0;
+
+impl LossLattice {
+    /// Discretises one round of a binary pair, rounded down: P the second record and Q the first, or the other way round.
+    pub(crate) fn binary(pair: &BinaryPair, reverse: bool, per_deviation: f64) -> Self {
+        // (P-mass, loss)
+        let atoms: Vec<(f64, f64)> = pair
+            .outcomes()
+            .into_iter()
+            .map(|(mass, factor)| if reverse { (mass, -factor) } else { (mass * factor.exp(), factor) })
+            .collect();
+        let greatest = atoms.iter().map(|(_, loss)| loss.abs()).fold(0.0, f64::max);
+        let spacing = power_of_two(
+            (pair.typical_loss() / per_deviation).max(2.0 * greatest / Resolution::FINE.points).max(1e-200),
+        );
+        let count = (greatest / spacing) as i64 + 2;
+        let mut intervals = Intervals::new(-count, 2 * count as usize);
+        for (mass, loss) in &atoms {
+            let index = (loss / spacing).floor();
+            let share = (index * spacing - loss).exp_m1() / (-spacing).exp_m1();
+            let cell = (index as i64 + count) as usize;
+            intervals.high[cell] += mass * share;
+            intervals.low[cell] += mass * (1.0 - share);
+            intervals.spread[cell] += mass * share * (1.0 - share);
+        }
+        let (first, masses) = intervals.into_masses(Direction::Down, spacing, 0.0);
+        Self {
+            direction: Direction::Down,
+            spacing,
+            first,
+            masses,
+            infinity: 0.0,
+            relative_error: PROBABILITY_ERROR + pair.loss_error() + 8.0 * U * (atoms.len() as f64 + count as f64),
+            loss_error: pair.loss_error() + 16.0 * U * greatest,
+            remainder: None,
+        }
+    }
+}
