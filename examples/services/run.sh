@@ -60,9 +60,12 @@ shuffler=$!
 "$shuffledp" server --config server/server.toml 2> server.log &
 server=$!
 trap 'kill $shuffler $server 2> /dev/null; wait' EXIT
-sleep 1
-kill -0 $shuffler 2> /dev/null || { cat shuffler.log >&2; exit 1; }
-kill -0 $server 2> /dev/null || { cat server.log >&2; exit 1; }
+for service in shuffler server; do
+    until grep -q "url=" $service.log; do
+        kill -0 ${!service} 2> /dev/null || { cat $service.log >&2; exit 1; }
+        sleep 0.2
+    done
+done
 
 # 5. Clients. Real ones run `shuffledp client --config client.toml`, each with its own state folder.
 address=$(sed -n 's/^server = "\(.*\)"/\1/p' client/client.toml)

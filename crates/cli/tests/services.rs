@@ -38,7 +38,7 @@ fn three_programs_learn_until_the_budget_is_spent_and_stay_there() {
             ("check_in_rate = 0.2", "check_in_rate = 0.5"),
             ("budget = 0.5", &format!("budget = {budget}")),
             ("test = 2000", "test = 200"),
-            ("window_seconds = 10", "window_seconds = 2"),
+            ("window_seconds = 15", "window_seconds = 2"),
         ],
     );
     scene.change("shuffler", &[("min_batch = 1000", "min_batch = 60"), ("# poll_seconds = 1.0", "poll_seconds = 0.1")]);
