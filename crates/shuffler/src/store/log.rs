@@ -37,7 +37,9 @@ impl Log {
         let open = || {
             let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
             let size = file.metadata()?.len();
-            erase(&mut file, size)?;
+            if size > 0 {
+                erase(&mut file, size)?;
+            }
             Ok((file, size))
         };
         let (file, size) = open().map_err(at(&path))?;
