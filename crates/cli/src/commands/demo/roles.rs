@@ -76,6 +76,7 @@ pub(super) async fn play(
         };
         let mut config = shuffledp_shuffler::Config::loopback(&shuffler_folder, setting.min_batch, vec![whom]);
         config.listen.address = shuffler_address;
+        config.poll_seconds = 0.1;
         shuffledp_shuffler::start(config, Environment::default(), shutdown.clone()).await?
     };
     listening(&server.url());
