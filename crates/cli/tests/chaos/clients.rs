@@ -6,7 +6,7 @@ use super::task::frame;
 use super::world::{World, now};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
-use shuffledp_wire::{KeyId, Round, ShufflerKeys, Signed, paths, seal_report};
+use shuffledp_wire::{Round, ShufflerKeys, Signed, paths, seal_report};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) struct Errand {
     pub(crate) is_positive: bool,
     /// After the window, on purpose.
     pub(crate) is_late: bool,
-    /// Seals again with newer keys and sends both.
+    /// Seals again with a newer key of the shuffler's and sends both.
     pub(crate) reseals: bool,
 }
 
@@ -47,23 +47,16 @@ pub(crate) fn send_all(world: &Arc<World>, round: &Round, errands: &[Errand]) ->
     })
 }
 
-/// A report as sealed with the keys of a moment.
-struct Sealed {
-    bytes: Vec<u8>,
-    /// What the inner layer is sealed to: with another key it is another report to the shuffler, and the same to the server.
-    server_key: KeyId,
-}
-
-fn seal(world: &World, round: &Round, errand: Errand, seed: [u8; 32]) -> Option<Sealed> {
+/// A report, sealed with the keys of this moment.
+fn seal(world: &World, round: &Round, errand: Errand, seed: [u8; 32]) -> Option<Vec<u8>> {
     // By the way that reports take: this may fail, and is tried again.
     let bytes = get(world.doors[0], paths::KEYS)?;
     let keys = Signed::<ShufflerKeys>::decode(&bytes).ok()?.verify(&world.shuffler_key).unwrap();
     assert_eq!(keys.min_batch, world.min_batch);
     let payload = frame(errand.coordinate, errand.is_positive);
-    // The same coins every time: the same report id, and with the same keys the same bytes.
+    // The same coins every time: the same inner report, and with the same key of the shuffler's the same bytes.
     let mut rng = ChaCha20Rng::from_seed(seed);
-    let bytes = seal_report(&payload, &round.context(), &round.server_keys[0], &keys.keys[0], &mut rng).unwrap();
-    Some(Sealed { bytes, server_key: round.server_keys[0].0 })
+    Some(seal_report(&payload, &round.context(), &round.server_keys[0], &keys.keys[0], &mut rng).unwrap())
 }
 
 fn send(world: &Arc<World>, round: &Round, errand: Errand) -> Told {
@@ -87,7 +80,7 @@ fn send(world: &Arc<World>, round: &Round, errand: Errand) -> Told {
     sleep_until(if errand.is_late { round.closes + dice.between(0, 600) } else { at });
     if errand.is_late {
         told.is_sent = true;
-        send_late(world, &sealed.bytes, &mut dice);
+        send_late(world, &sealed, &mut dice);
         return told;
     }
     let mut again = None;
@@ -96,9 +89,7 @@ fn send(world: &Arc<World>, round: &Round, errand: Errand) -> Told {
             told.is_sent = true;
             begins(world, round.round);
         }
-        let is_again = again.is_some() && dice.chance(50);
-        let bytes =
-            if is_again { again.as_ref().map_or(&sealed.bytes, |again: &Sealed| &again.bytes) } else { &sealed.bytes };
+        let bytes = again.as_ref().filter(|_| dice.chance(50)).unwrap_or(&sealed);
         match post(world, bytes) {
             Some(202) => {
                 told.is_acknowledged = true;
@@ -116,23 +107,19 @@ fn send(world: &Arc<World>, round: &Round, errand: Errand) -> Told {
         std::thread::sleep(dice.millis(10, 60));
     }
     if dice.chance(20) {
-        world.kept.lock().unwrap().reports.push((round.round, sealed.bytes.clone()));
+        world.kept.lock().unwrap().reports.push((round.round, sealed.clone()));
     }
     // One who does not believe it: again, whatever the answer.
     if told.is_acknowledged && dice.chance(15) {
         world.figures.one("requests_twice");
-        post(world, &sealed.bytes);
+        post(world, &sealed);
     }
     told
 }
 
-/// The same report with the keys of now, if they are others.
-fn resealed(world: &World, round: &Round, errand: Errand, seed: [u8; 32], old: &Sealed) -> Option<Sealed> {
-    let shown = world.shown_round().filter(|shown| shown.context() == round.context())?;
-    let new = seal(world, &shown, errand, seed).filter(|new| new.bytes != old.bytes)?;
-    if new.server_key != old.server_key {
-        begins(world, round.round);
-    }
+/// The same report under another outer layer, if the shuffler has a newer key.
+fn resealed(world: &World, round: &Round, errand: Errand, seed: [u8; 32], old: &[u8]) -> Option<Vec<u8>> {
+    let new = seal(world, round, errand, seed).filter(|new| new != old)?;
     world.figures.one("reports_resealed");
     Some(new)
 }
@@ -168,8 +155,7 @@ fn send_late(world: &World, bytes: &[u8], dice: &mut Dice) {
 /// Reports of earlier rounds, straight to the shuffler.
 pub(crate) fn replay(world: &World, reports: &[(u64, Vec<u8>)]) {
     for (round, bytes) in reports {
-        let Some(address) = world.shuffler.address() else { return };
-        let answer = super::http::ask(address, "POST", paths::REPORTS, bytes);
+        let answer = world.shuffler.ask(|shuffler| super::http::ask(shuffler, "POST", paths::REPORTS, bytes));
         world.figures.one("reports_replayed");
         match answer.map(|answer| answer.status) {
             // 400 when the key that it was sealed to is gone.

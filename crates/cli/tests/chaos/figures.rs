@@ -16,7 +16,7 @@ const NAMES: [(&str, &str); 24] = [
     ("reports_unacknowledged_counted", "  not acknowledged and counted all the same, once"),
     ("reports_late", "reports sent after their window: none counted"),
     ("reports_replayed", "reports of earlier rounds sent again"),
-    ("reports_resealed", "the same report under another outer or inner layer"),
+    ("reports_resealed", "the same report under another outer layer"),
     ("requests_twice", "reports sent twice by the network"),
     ("requests_lost", "reports lost or cut on their way"),
     ("acknowledgements_lost", "acknowledgements of reports lost or cut"),

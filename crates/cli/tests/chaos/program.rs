@@ -105,10 +105,16 @@ impl Program {
         let mut state = self.state.lock().unwrap();
         *self.address.lock().unwrap() = None;
         let Some(mut child) = state.child.take() else { return false };
+        self.kills.fetch_add(1, Ordering::SeqCst);
         child.kill().unwrap();
         child.wait().unwrap();
-        self.kills.fetch_add(1, Ordering::SeqCst);
         true
+    }
+
+    /// Asks it something. Nothing if it was killed meanwhile: its port may be another program's by then.
+    pub(crate) fn ask<T>(&self, ask: impl FnOnce(SocketAddr) -> Option<T>) -> Option<T> {
+        let kills = self.kills();
+        ask(self.address()?).filter(|_| self.kills() == kills)
     }
 
     /// How often it was killed.

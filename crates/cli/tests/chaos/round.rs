@@ -71,8 +71,7 @@ impl Plan {
         let late = dice.between(0, 4);
         let mut errand = |is_late: bool| {
             *used += 1;
-            let reseals = meant != Meant::Short && !is_late && dice.chance(30);
-            Errand { coordinate: *used - 1, is_positive: dice.chance(50), is_late, reseals }
+            Errand { coordinate: *used - 1, is_positive: dice.chance(50), is_late, reseals: dice.chance(30) }
         };
         let mut errands: Vec<Errand> = (0..reports).map(|_| errand(false)).collect();
         errands.extend((0..late).map(|_| errand(true)));
@@ -81,9 +80,6 @@ impl Plan {
         let mut events: Vec<(u64, Event)> = std::iter::repeat_with(&mut event).take(4).collect();
         events.truncate(dice.between(1, 5) as usize);
         events.sort_by_key(|(at, _)| *at);
-        // The server keeps two keys, so that one rotation a round loses nobody.
-        let mut rotated = false;
-        events.retain(|(_, event)| *event != RotateServersKey || !std::mem::replace(&mut rotated, true));
         let weather = Weather::new(world.seed, round, dice.between(0, 4), dice.between(0, 4));
         Self { meant, errands, events, weather }
     }
@@ -118,11 +114,7 @@ fn happen(world: &Arc<World>, round: u64, event: Event) {
             world.shuffler.rotate_key();
             world.figures.one("rotations_shuffler");
         }
-        RotateServersKey => {
-            world.server.rotate_key();
-            world.figures.one("rotations_server");
-            world.strike(Victim::Server, Duration::ZERO);
-        }
+        RotateServersKey => rotate_servers_key(world, round),
         ReplayReports => {
             let old: Vec<_> =
                 world.kept.lock().unwrap().reports.iter().filter(|kept| kept.0 < round).cloned().collect();
@@ -131,6 +123,19 @@ fn happen(world: &Arc<World>, round: u64, event: Event) {
         }
         ReplayBatch => replay_batches(world, round, 1),
     }
+}
+
+/// The server keeps two keys: a second rotation while a round is open would lose the reports to the first of three, as `rotate-key` says. So there is one for a round that was
+/// opened since the server last started with a new key.
+fn rotate_servers_key(world: &Arc<World>, round: u64) {
+    let mut rotated = world.rotated.lock().unwrap();
+    if round <= *rotated {
+        return;
+    }
+    world.server.rotate_key();
+    world.figures.one("rotations_server");
+    world.strike(Victim::Server, Duration::ZERO);
+    *rotated = world.until(|| world.shown_round()).map_or(u64::MAX, |shown| shown.round);
 }
 
 /// Sends batches of earlier rounds to the server once more, the newest first.

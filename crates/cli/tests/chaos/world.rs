@@ -58,6 +58,9 @@ pub(crate) struct World {
     pub(crate) sent: Mutex<BTreeMap<u64, u64>>,
     pub(crate) weather: Mutex<Weather>,
     pub(crate) kept: Mutex<Kept>,
+    /// The round that was shown when the server first had its newest key.
+    pub(crate) rotated: Mutex<u64>,
+    starting: Mutex<()>,
     /// What the server's configuration says from its next start on.
     patience: Mutex<Patience>,
     /// How long a program took to start, about: on a busy machine everything takes longer, and windows are longer too.
@@ -102,6 +105,8 @@ impl World {
             sent: Mutex::default(),
             weather: Mutex::new(Weather::calm(seed)),
             kept: Mutex::default(),
+            rotated: Mutex::new(0),
+            starting: Mutex::default(),
             patience: Mutex::new(Patience::Long),
             pace: Mutex::new(began.elapsed()),
             over: AtomicBool::new(false),
@@ -121,6 +126,8 @@ impl World {
 
     /// Starts both.
     pub(crate) fn start(&self) {
+        // One at a time, so that nobody reads a configuration that another is just writing.
+        let _alone = self.starting.lock().unwrap();
         if self.server.address().is_none() {
             let (patience, pace) = (*self.patience.lock().unwrap(), *self.pace.lock().unwrap());
             let window = Duration::from_millis(1500) + 5 * pace;
@@ -148,7 +155,7 @@ impl World {
 
     /// Asks the server, without a proxy, until it answers; nothing if it does not in time.
     pub(crate) fn ask_server(&self, path: &str) -> Option<Vec<u8>> {
-        self.until(|| get(self.server.address()?, path))
+        self.until(|| self.server.ask(|server| get(server, path)))
     }
 
     pub(crate) fn status(&self) -> Option<serde_json::Value> {
@@ -157,7 +164,8 @@ impl World {
 
     /// The round that the server shows at this moment, if it answers and shows one.
     pub(crate) fn shown_round(&self) -> Option<Round> {
-        let bytes = get(self.server.address()?, &paths::round(&self.task()))?;
+        let path = paths::round(&self.task());
+        let bytes = self.server.ask(|server| get(server, &path))?;
         Some(Signed::<Round>::decode(&bytes).unwrap().verify(&self.server_key).unwrap())
     }
 
@@ -242,6 +250,10 @@ impl World {
                 self.violation("a program ended by itself, or panicked");
             }
             program.end();
+        }
+        // Here, and not when the last thread lets go of the world: that may be after the tests.
+        if self.is_sound() {
+            let _ = std::fs::remove_dir_all(self.folder.lock().unwrap().path());
         }
     }
 }
