@@ -31,9 +31,9 @@ rounds = 1
 delta = 1e-8
 budget = 10.0
 clip = 1.0
-# 260 weights, 4 bytes each: 1,040 bytes a report.
-randomizer = { name = "gaussian", sigma = 5.0 }
-model = { kind = "layers", layers = [{ kind = "max-pool", window = 5, stride = 5 }, { kind = "dense", units = 10 }] }
+# 370 weights, 3 bytes each: 1,110 bytes a report.
+randomizer = { name = "discrete-gaussian", sigma = 5.0 }
+model = { kind = "layers", layers = [{ kind = "max-pool", window = 3, stride = 5 }, { kind = "dense", units = 10 }] }
 step = { schedule = { kind = "constant", rate = 0.1 } }
 shuffler = { url = "http://127.0.0.1:1", verifying_key = "KEY" }
 "#;
