@@ -32,7 +32,7 @@ fn entry(number: u8) -> Entry {
 }
 
 fn folder(path: &Path) -> SqliteFolder {
-    SqliteFolder::open(path, Arc::new(NoWitness)).unwrap()
+    SqliteFolder::open(&path.join("data"), Arc::new(NoWitness)).unwrap()
 }
 
 fn seal(store: &mut dyn RoundStore, minimum: u64) -> Outcome {

@@ -260,7 +260,7 @@ mod tests {
         let context = RoundContext { task, round: 1, model, keys };
         for run in 0..16_u8 {
             let path = tempfile::TempDir::new().unwrap();
-            let stores = SqliteFolder::open(path.path(), Arc::new(NoWitness)).unwrap();
+            let stores = SqliteFolder::open(&path.path().join("data"), Arc::new(NoWitness)).unwrap();
             let mut store = stores.create(&context, &record).unwrap().unwrap();
             for step in 0..12_u8 {
                 // A new one, and two that may be in this log, the other, or the database.
