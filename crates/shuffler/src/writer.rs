@@ -120,16 +120,23 @@ struct Thread {
 impl Thread {
     fn run(mut self) {
         let mut next = None;
+        // Short is a last word: a report that was on its way when the window closed, and would be acknowledged after it, would be lost with its round.
+        let mut was_short = false;
         // A reply that nobody waits for any more is no failure: the report is on disk, its sender asks again.
         while let Some(command) = next.take().or_else(|| self.waiting.blocking_recv()) {
             match command {
+                Command::Add(_, reply) if was_short => {
+                    let _ = reply.send(Answer::Closed);
+                }
                 Command::Add(entry, reply) => next = self.add_group(entry, reply),
                 Command::Fold => {
                     self.say_failure();
                     self.fold();
                 }
                 Command::Seal(min_batch, mut permute, reply) => {
-                    let _ = reply.send(self.store.seal(min_batch, &mut *permute));
+                    let outcome = self.store.seal(min_batch, &mut *permute);
+                    was_short |= matches!(outcome, Ok(Outcome::Short));
+                    let _ = reply.send(outcome);
                 }
                 Command::Send(what, out) => self.send(&what.0, &what.1, &out),
                 Command::Finish(reply) => {
@@ -216,5 +223,42 @@ impl Thread {
             let _ = out.blocking_send(Ok(buffer.into()));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoWitness;
+    use crate::permutation::FisherYates;
+    use crate::store::{RoundRecord, SqliteFolder};
+    use shuffledp_wire::{KeysHash, ModelHash, TaskHash};
+
+    #[tokio::test]
+    async fn what_comes_after_a_short_end_is_not_acknowledged() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let stores = Arc::new(SqliteFolder::open(&folder.path().join("data"), Arc::new(NoWitness)).unwrap());
+        let context = RoundContext {
+            task: TaskHash::from_bytes([1; 32]),
+            round: 1,
+            model: ModelHash::of(b"model"),
+            keys: KeysHash::from_bytes([3; 32]),
+        };
+        let record = RoundRecord { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 3 };
+        let store = stores.create(&context, &record).unwrap().unwrap();
+        let (writer, thread) = Writer::start(context, store, stores, 10);
+        let add = async |number| {
+            let entry = Entry { digest: [number; 32], body: vec![number; 100] };
+            writer.add(entry).unwrap().await.unwrap()
+        };
+        assert_eq!((add(1).await, add(2).await), (Answer::Taken, Answer::Taken));
+        let permute = || Box::new(FisherYates::from_operating_system().unwrap());
+        assert_eq!(writer.seal(3, permute()).await.unwrap(), Outcome::Short);
+        // It would have made three, and the round is about to be deleted.
+        assert_eq!(add(3).await, Answer::Closed);
+        assert_eq!(writer.seal(3, permute()).await.unwrap(), Outcome::Short);
+        writer.finish().await.unwrap();
+        drop(writer);
+        thread.join().unwrap();
     }
 }
