@@ -178,18 +178,15 @@ fn end(world: &Arc<World>, round: &Round, meant: Meant) -> bool {
 /// A server without patience gives up the round and opens the next; then a patient one takes over. Whether it may have given up the next one too.
 fn give_up(world: &Arc<World>, round: &Round) -> bool {
     world.tell(format!("the server gives up round {}", round.round));
-    world.server.kill();
-    world.be(Patience::None);
-    world.start();
+    world.restart_server(Patience::None);
     let next = world.until(|| match world.shown_round() {
         Some(shown) if shown.round > round.round => Some(Some(shown)),
         _ if is_over(world) => Some(None),
         _ => None,
     });
-    world.server.kill();
+    world.restart_server(Patience::Long);
+    // Later than it was killed.
     let ended = now();
-    world.be(Patience::Long);
-    world.start();
     if next.is_none() {
         world.violation(&format!("no round follows round {}", round.round));
     }

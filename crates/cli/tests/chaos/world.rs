@@ -60,9 +60,8 @@ pub(crate) struct World {
     pub(crate) kept: Mutex<Kept>,
     /// The round that was shown when the server first had its newest key.
     pub(crate) rotated: Mutex<u64>,
-    starting: Mutex<()>,
-    /// What the server's configuration says from its next start on.
-    patience: Mutex<Patience>,
+    /// Held by whoever starts programs: what the server's configuration says.
+    starting: Mutex<Patience>,
     /// How long a program took to start, about: on a busy machine everything takes longer, and windows are longer too.
     pace: Mutex<Duration>,
     over: AtomicBool,
@@ -106,8 +105,7 @@ impl World {
             weather: Mutex::new(Weather::calm(seed)),
             kept: Mutex::default(),
             rotated: Mutex::new(0),
-            starting: Mutex::default(),
-            patience: Mutex::new(Patience::Long),
+            starting: Mutex::new(Patience::Long),
             pace: Mutex::new(began.elapsed()),
             over: AtomicBool::new(false),
             began: Instant::now(),
@@ -119,21 +117,24 @@ impl World {
         Arc::new(world)
     }
 
-    /// How patient the server is from its next start on.
-    pub(crate) fn be(&self, patience: Patience) {
-        *self.patience.lock().unwrap() = patience;
+    /// Starts what is not running.
+    pub(crate) fn start(&self) {
+        self.start_alone(&self.starting.lock().unwrap());
     }
 
-    /// Starts both.
-    pub(crate) fn start(&self) {
-        // One at a time, so that nobody reads a configuration that another is just writing.
-        let _alone = self.starting.lock().unwrap();
-        if self.server.address().is_none() {
-            let (patience, pace) = (*self.patience.lock().unwrap(), *self.pace.lock().unwrap());
-            let window = Duration::from_millis(1500) + 5 * pace;
-            let text = server_toml(self.budget, window, patience, self.doors[0], &self.shuffler_key);
-            std::fs::write(self.server.config(), text).unwrap();
-        }
+    /// Kills the server and starts it again with this much patience.
+    pub(crate) fn restart_server(&self, patience: Patience) {
+        let mut starting = self.starting.lock().unwrap();
+        *starting = patience;
+        self.server.kill();
+        self.start_alone(&starting);
+    }
+
+    /// One at a time, so that nobody starts with a configuration that another is just writing, or is about to.
+    fn start_alone(&self, patience: &Patience) {
+        let window = Duration::from_millis(1500) + 5 * *self.pace.lock().unwrap();
+        let text = server_toml(self.budget, window, *patience, self.doors[0], &self.shuffler_key);
+        std::fs::write(self.server.config(), text).unwrap();
         for program in [&self.server, &self.shuffler] {
             match program.start() {
                 Ok(took) => {
