@@ -4,7 +4,7 @@
 //! digest, was never acknowledged, and is skipped, as zeros are.
 //!
 //! The file is longer than its frames by zeros, and is emptied by writing zeros over them. That leaves nothing to be read, and it makes the next frames fast: to make
-//! bytes durable where a file has some already, the file system has nothing of its own to write down (measured: 745 waits a second against 158).
+//! bytes durable where a file has some already, the file system has nothing of its own to write down.
 
 use super::Entry;
 use crate::error::{Result, at};
