@@ -6,6 +6,7 @@ use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::catalogue::{Options, Target};
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
 use shuffledp_client::ClientConfig;
+use shuffledp_report::number::round_up_significant;
 use shuffledp_server::ServerConfig;
 use std::path::Path;
 
@@ -72,9 +73,9 @@ impl Setting {
         LOCAL_EPSILON
     }
 
-    /// A little more than all rounds cost, so that the last one is not refused by a digit.
-    fn budget(&self) -> f64 {
-        1.05 * self.outcome.answer.value
+    /// A little more than all rounds cost, so that the last one is not refused by a digit; two digits, for people.
+    fn budget(&self) -> String {
+        round_up_significant(1.02 * self.outcome.answer.value, 2)
     }
 
     /// What the server is started with.
@@ -102,7 +103,7 @@ impl Setting {
             ("{clients}", self.clients.to_string()),
             ("{last}", (self.clients - 1).to_string()),
             ("{rounds}", self.rounds.to_string()),
-            ("{budget}", self.budget().to_string()),
+            ("{budget}", self.budget()),
             ("{min_batch}", self.min_batch.to_string()),
             ("{check_in_rate}", CHECK_IN_RATE.to_string()),
             ("{local_epsilon}", format!("{LOCAL_EPSILON:?}")),
