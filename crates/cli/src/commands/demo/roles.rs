@@ -4,7 +4,7 @@ use super::setting::Setting;
 use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 use shuffledp_client::crowd::{self, CrowdRound};
-use shuffledp_client::{ClientConfig, Status};
+use shuffledp_client::{Ended, Status};
 use shuffledp_server::store::FileStore;
 use shuffledp_server::{Parts, RunningServer, ServerKeys, SystemClock};
 use shuffledp_shuffler::Environment;
@@ -102,17 +102,13 @@ pub(super) async fn play(
     server.ended().await?;
     let crowd = std::mem::take(&mut *spoken.lock().unwrap_or_else(PoisonError::into_inner));
     let shuffler_metrics = String::from_utf8_lossy(&metrics).into_owned();
-    Ok(Seen { rounds, privacy, crowd, client: status(&clients)?, shuffler_metrics })
-}
-
-fn status(config: &ClientConfig) -> Result<Status> {
-    Ok(Status::read(config)?)
+    Ok(Seen { rounds, privacy, crowd, client: Status::read(&clients)?, shuffler_metrics })
 }
 
 /// Returns only if somebody fails.
 async fn all_play(
-    crowd: impl Future<Output = shuffledp_client::Result<shuffledp_client::Ended>>,
-    one: impl Future<Output = shuffledp_client::Result<shuffledp_client::Ended>>,
+    crowd: impl Future<Output = shuffledp_client::Result<Ended>>,
+    one: impl Future<Output = shuffledp_client::Result<Ended>>,
 ) -> anyhow::Error {
     match tokio::try_join!(crowd, one) {
         Ok(_) => std::future::pending().await,
