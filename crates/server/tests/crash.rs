@@ -224,10 +224,9 @@ impl World {
                 return Some(Outcome { answer, rounds: status["rounds"].clone(), privacy });
             }
             let bytes = self.get(process, &paths::round(&process.task)).await?;
-            match Signed::<Round>::decode(&bytes) {
-                Ok(signed) => self.handle(&signed.verify(&self.keys.verifying_key()).unwrap()),
-                // None is open yet.
-                Err(_) => {}
+            // Nothing to decode: none is open yet.
+            if let Ok(signed) = Signed::<Round>::decode(&bytes) {
+                self.handle(&signed.verify(&self.keys.verifying_key()).unwrap());
             }
             if self.waiting.is_none() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
