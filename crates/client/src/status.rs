@@ -3,13 +3,13 @@
 use crate::config::ClientConfig;
 use crate::error::Result;
 use crate::state;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// A look into a state folder. Taken without its lock, so that it can be had while the client runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
     /// At least ε of all rounds ever offered, at `delta`: what shuffling leaves of them.
-    #[serde(serialize_with = "number_or_inf")]
+    #[serde(with = "shuffledp_learning::unbounded")]
     pub epsilon: f64,
     /// The most that ε may become.
     pub budget: f64,
@@ -20,7 +20,7 @@ pub struct Status {
     /// Rounds in which it made a report.
     pub rounds_spoken: u64,
     /// At least ε if the shuffler works together with the server, had it spoken in every round: the local ε of all rounds added up.
-    #[serde(serialize_with = "number_or_inf")]
+    #[serde(with = "shuffledp_learning::unbounded")]
     pub collusion_epsilon: f64,
     /// Whether a report waits for its acknowledgement.
     pub report_pending: bool,
@@ -40,9 +40,4 @@ impl Status {
             report_pending: pending.is_some(),
         })
     }
-}
-
-/// JSON has no infinity.
-fn number_or_inf<S: Serializer>(number: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    if number.is_finite() { serializer.serialize_f64(*number) } else { serializer.serialize_str("inf") }
 }

@@ -20,5 +20,6 @@ pub mod round;
 pub mod schedule;
 pub mod step;
 pub mod training;
+pub mod unbounded;
 
 pub use error::{LearningError, Result};

@@ -3,7 +3,7 @@
 use crate::conductor::Conductor;
 use crate::error::Result;
 use crate::plan::Plan;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use shuffledp_accounting::scheme::RandomizerSpec;
 
 /// `GET /v1/privacy`. Field names are a contract: added, never renamed.
@@ -13,21 +13,21 @@ pub(crate) struct PrivacyStatement {
     /// Charged so far: opened, whatever became of them.
     pub(crate) rounds: u64,
     pub(crate) delta: f64,
-    #[serde(serialize_with = "number")]
+    #[serde(with = "shuffledp_learning::unbounded")]
     pub(crate) epsilon: f64,
     method: &'static str,
     standing: &'static str,
-    #[serde(serialize_with = "number")]
+    #[serde(with = "shuffledp_learning::unbounded")]
     pub(crate) epsilon_lower: f64,
     lower_method: &'static str,
     /// Rounds that may still be opened, by the task's number and by its budget.
     pub(crate) rounds_left: u64,
     pub(crate) budget: f64,
     /// At least ε once those rounds are spent too.
-    #[serde(serialize_with = "number")]
+    #[serde(with = "shuffledp_learning::unbounded")]
     epsilon_at_end: f64,
     /// What is left of privacy if the shuffler hands the server what it sees: every round's ε0, added up.
-    #[serde(serialize_with = "number")]
+    #[serde(with = "shuffledp_learning::unbounded")]
     local_epsilon: f64,
     clients: u64,
     check_in_rate: f64,
@@ -81,9 +81,4 @@ fn assumptions(plan: &Plan) -> Vec<String> {
         "every client randomizes its report as the task says".to_owned(),
         "a neighbour is the same population with the record of one client replaced".to_owned(),
     ]
-}
-
-/// JSON has no infinity: an unbounded ε is the word "inf".
-pub(crate) fn number<S: Serializer>(value: &f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    if value.is_infinite() { serializer.serialize_str("inf") } else { serializer.serialize_f64(*value) }
 }

@@ -115,6 +115,7 @@ struct Line {
     clients: u64,
     spoke: u64,
     acknowledged: u64,
+    #[serde(with = "shuffledp_learning::unbounded")]
     epsilon: f64,
     sealing_seconds: f64,
     sending_seconds: f64,

@@ -1,6 +1,6 @@
 //! A line of `metrics.jsonl`.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// How good and how private the model is after a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -15,10 +15,10 @@ pub struct Metrics {
     /// Mean loss of those who spoke in the last round, before its step. For people who look at a simulation: no client reports it.
     pub train_loss: f64,
     /// At least ε of the rounds so far.
-    #[serde(serialize_with = "number", deserialize_with = "parse_number")]
+    #[serde(with = "crate::unbounded")]
     pub epsilon: f64,
     /// At most the ε that any analysis could give.
-    #[serde(serialize_with = "number", deserialize_with = "parse_number")]
+    #[serde(with = "crate::unbounded")]
     pub epsilon_lower: f64,
     /// δ that both belong to.
     pub delta: f64,
@@ -26,25 +26,6 @@ pub struct Metrics {
     pub participants: u64,
     /// Seconds of work so far.
     pub seconds: f64,
-}
-
-/// JSON has no infinity: an unbounded ε is the word "inf".
-fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if value.is_infinite() { serializer.serialize_str("inf") } else { serializer.serialize_f64(*value) }
-}
-
-fn parse_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Number {
-        Finite(f64),
-        Word(String),
-    }
-    match Number::deserialize(deserializer)? {
-        Number::Finite(value) => Ok(value),
-        Number::Word(word) if word == "inf" => Ok(f64::INFINITY),
-        Number::Word(word) => Err(serde::de::Error::custom(format!("{word:?} is no number"))),
-    }
 }
 
 #[cfg(test)]

@@ -151,10 +151,10 @@ pub struct RoundRecord {
     /// How it ended.
     pub status: Status,
     /// At least ε of everything charged up to it.
-    #[serde(serialize_with = "crate::privacy::number")]
+    #[serde(with = "shuffledp_learning::unbounded")]
     pub epsilon: f64,
     /// At most what any analysis could say.
-    #[serde(serialize_with = "crate::privacy::number")]
+    #[serde(with = "shuffledp_learning::unbounded")]
     pub epsilon_lower: f64,
     /// Reports that were aggregated.
     pub accepted: u64,

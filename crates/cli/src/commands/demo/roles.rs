@@ -25,7 +25,9 @@ const MOST_BYTES: usize = 1 << 20;
 pub(crate) struct PublicRound {
     pub(crate) round: u64,
     pub(crate) status: String,
+    #[serde(with = "shuffledp_learning::unbounded")]
     pub(crate) epsilon: f64,
+    #[serde(with = "shuffledp_learning::unbounded")]
     pub(crate) epsilon_lower: f64,
     pub(crate) accepted: u64,
     pub(crate) rejected: u64,
