@@ -114,7 +114,12 @@ fn happen(world: &Arc<World>, round: u64, event: Event) {
             world.shuffler.rotate_key();
             world.figures.one("rotations_shuffler");
         }
-        RotateServersKey => rotate_servers_key(world, round),
+        // However often in one round: what it offers stays, also over a restart.
+        RotateServersKey => {
+            world.server.rotate_key();
+            world.figures.one("rotations_server");
+            world.strike(Victim::Server, Duration::ZERO);
+        }
         ReplayReports => {
             let old: Vec<_> =
                 world.kept.lock().unwrap().reports.iter().filter(|kept| kept.0 < round).cloned().collect();
@@ -123,19 +128,6 @@ fn happen(world: &Arc<World>, round: u64, event: Event) {
         }
         ReplayBatch => replay_batches(world, round, 1),
     }
-}
-
-/// The server keeps two keys: a second rotation while a round is open would lose the reports to the first of three, as `rotate-key` says. So there is one for a round that was
-/// opened since the server last started with a new key.
-fn rotate_servers_key(world: &Arc<World>, round: u64) {
-    let mut rotated = world.rotated.lock().unwrap();
-    if round <= *rotated {
-        return;
-    }
-    world.server.rotate_key();
-    world.figures.one("rotations_server");
-    world.strike(Victim::Server, Duration::ZERO);
-    *rotated = world.until(|| world.shown_round()).map_or(u64::MAX, |shown| shown.round);
 }
 
 /// Sends batches of earlier rounds to the server once more, the newest first.

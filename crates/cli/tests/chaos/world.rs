@@ -58,8 +58,6 @@ pub(crate) struct World {
     pub(crate) sent: Mutex<BTreeMap<u64, u64>>,
     pub(crate) weather: Mutex<Weather>,
     pub(crate) kept: Mutex<Kept>,
-    /// The round that was shown when the server first had its newest key.
-    pub(crate) rotated: Mutex<u64>,
     /// Held by whoever starts programs: what the server's configuration says.
     starting: Mutex<Patience>,
     /// How long a program took to start, about: on a busy machine everything takes longer, and windows are longer too.
@@ -104,7 +102,6 @@ impl World {
             sent: Mutex::default(),
             weather: Mutex::new(Weather::calm(seed)),
             kept: Mutex::default(),
-            rotated: Mutex::new(0),
             starting: Mutex::new(Patience::Long),
             pace: Mutex::new(began.elapsed()),
             over: AtomicBool::new(false),
