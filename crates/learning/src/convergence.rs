@@ -76,6 +76,9 @@ pub fn convergence(config: &TrainingConfig, population: &impl Clients) -> Result
     if config.step.momentum != 0.0 {
         return not_covered("there is momentum");
     }
+    if !config.step.weight_decay.is_none() {
+        return not_covered("weights decay");
+    }
     let longest = longest_gradients(population);
     let noise = match config.algorithm {
         Algorithm::NoPrivacy { .. } => 0.0,

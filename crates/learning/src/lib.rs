@@ -9,6 +9,7 @@
 pub mod collect;
 pub mod convergence;
 pub mod data;
+pub mod decay;
 mod error;
 pub mod ledger;
 pub mod models;

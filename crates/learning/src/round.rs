@@ -2,6 +2,7 @@
 //! nothing else, so what is simulated is what is deployed; the one shortcut is equal in law, see [`client_report`].
 
 use crate::ledger::{Cost, Ledger};
+use crate::models::Architecture;
 use crate::step::{ServerState, StepRule};
 use crate::{LearningError, Result};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
@@ -33,9 +34,14 @@ pub fn client_report(
 }
 
 /// The server's step along the estimated mean gradient of a shuffled batch; `None` if nobody was heard: the round counts, and the
-/// weights stay.
-pub fn server_step(estimate: Option<&[f64]>, rule: &StepRule, state: &mut ServerState) -> Result<()> {
-    state.advance(estimate, rule)
+/// weights stay. `architecture` says which weights are of which layer.
+pub fn server_step(
+    estimate: Option<&[f64]>,
+    rule: &StepRule,
+    architecture: &Architecture,
+    state: &mut ServerState,
+) -> Result<()> {
+    state.advance(estimate, rule, architecture)
 }
 
 /// Charges a round that is about to happen. False if it would exceed the budget: then nothing was charged, and it must not happen.

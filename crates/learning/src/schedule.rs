@@ -60,6 +60,15 @@ impl Schedule {
         }
     }
 
+    /// The size of the longest step.
+    pub(crate) fn largest(&self) -> f64 {
+        match self {
+            Self::Stages { stages } => stages.iter().map(|stage| stage.rate).fold(0.0, f64::max),
+            // The others never rise.
+            _ => self.rate(1),
+        }
+    }
+
     /// Whether it makes sense.
     pub fn check(&self) -> Result<()> {
         let positive = |parameter: &str, value: f64| {

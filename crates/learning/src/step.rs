@@ -1,5 +1,7 @@
 //! What the server does with an estimated gradient.
 
+use crate::decay::WeightDecay;
+use crate::models::Architecture;
 use crate::schedule::Schedule;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,9 @@ pub struct StepRule {
     /// How much of the last step is taken again.
     #[serde(default)]
     pub momentum: f64,
+    /// How fast weights shrink without a gradient.
+    #[serde(default, skip_serializing_if = "WeightDecay::is_none")]
+    pub weight_decay: WeightDecay,
     /// Radius of the ℓ2 ball around 0 on which weights are projected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub projection: Option<f64>,
@@ -22,18 +27,24 @@ pub struct StepRule {
 }
 
 impl StepRule {
-    /// Whether it makes sense.
+    /// Whether it makes sense, as far as can be said without the network; the rest says [`check_layers`](Self::check_layers).
     pub fn check(&self) -> Result<()> {
         self.schedule.check()?;
         if !(0.0..1.0).contains(&self.momentum) {
             return Err(LearningError::out_of_range("momentum", "in [0, 1)", self.momentum));
         }
+        self.weight_decay.check(self.schedule.largest())?;
         match self.projection {
             Some(radius) if !(radius > 0.0 && radius.is_finite()) => {
                 Err(LearningError::out_of_range("projection", "a finite number above 0", radius))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether it fits this network.
+    pub fn check_layers(&self, architecture: &Architecture) -> Result<()> {
+        self.weight_decay.check_layers(architecture)
     }
 }
 
@@ -76,9 +87,14 @@ impl ServerState {
     }
 
     /// One round further, with this estimate of the mean gradient; `None` if nobody was heard, and then the weights stay.
-    pub(crate) fn advance(&mut self, estimate: Option<&[f64]>, rule: &StepRule) -> Result<()> {
+    pub(crate) fn advance(
+        &mut self,
+        estimate: Option<&[f64]>,
+        rule: &StepRule,
+        architecture: &Architecture,
+    ) -> Result<()> {
         if let Some(estimate) = estimate {
-            self.descend(estimate, rule.schedule.rate(self.round + 1), rule.momentum)?;
+            self.descend(estimate, rule, architecture)?;
             if let Some(radius) = rule.projection {
                 project(&mut self.weights, radius);
             }
@@ -90,17 +106,19 @@ impl ServerState {
         Ok(())
     }
 
-    fn descend(&mut self, estimate: &[f64], rate: f64, momentum: f64) -> Result<()> {
+    fn descend(&mut self, estimate: &[f64], rule: &StepRule, architecture: &Architecture) -> Result<()> {
         if estimate.len() != self.weights.len() {
             let (needed, given) = (self.weights.len(), estimate.len());
             return Err(LearningError::Data(format!(
                 "the model has {needed} weights, but the estimate {given} coordinates"
             )));
         }
+        let rate = rule.schedule.rate(self.round + 1);
         let (mut weights, mut velocity) = (self.weights.clone(), self.velocity.clone());
-        for ((weight, velocity), gradient) in weights.iter_mut().zip(&mut velocity).zip(estimate) {
-            *velocity = (momentum * f64::from(*velocity) + gradient) as f32;
-            *weight = (f64::from(*weight) - rate * f64::from(*velocity)) as f32;
+        let decays = rule.weight_decay.of_each_weight(architecture);
+        for (((weight, velocity), gradient), decay) in weights.iter_mut().zip(&mut velocity).zip(estimate).zip(decays) {
+            *velocity = (rule.momentum * f64::from(*velocity) + gradient) as f32;
+            *weight = (f64::from(*weight) - rate * (f64::from(*velocity) + decay * f64::from(*weight))) as f32;
         }
         // A step out of the finite numbers is not taken.
         if !weights.iter().all(|weight| weight.is_finite()) {
@@ -134,24 +152,43 @@ fn project(weights: &mut [f32], radius: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::{Layer, Shape};
 
-    fn rule(momentum: f64, projection: Option<f64>, average_from: Option<u64>) -> StepRule {
-        StepRule { schedule: Schedule::Constant { rate: 0.5 }, momentum, projection, average_from }
+    fn rule(step: &str) -> StepRule {
+        let rule: StepRule =
+            toml::from_str(&format!("schedule = {{ kind = 'constant', rate = 0.5 }}\n{step}")).unwrap();
+        rule.check().unwrap();
+        rule.check_layers(&network()).unwrap();
+        rule
+    }
+
+    /// Layers of two weights and of four.
+    fn network() -> Architecture {
+        Architecture::new(Shape::vector(1), vec![Layer::Dense { units: 1 }, Layer::Dense { units: 2 }]).unwrap()
+    }
+
+    fn weights(first: [f32; 2]) -> Vec<f32> {
+        [first.as_slice(), &[0.0; 4]].concat()
+    }
+
+    fn gradient(first: [f64; 2]) -> Vec<f64> {
+        [first.as_slice(), &[0.0; 4]].concat()
     }
 
     #[test]
     fn steps_by_hand() {
-        let mut state = ServerState::new(vec![1.0, 0.0]);
-        state.advance(Some(&[2.0, 0.0]), &rule(0.5, None, None)).unwrap();
-        assert_eq!(state.weights, [0.0, 0.0]);
+        let rule = rule("momentum = 0.5");
+        let mut state = ServerState::new(weights([1.0, 0.0]));
+        state.advance(Some(&gradient([2.0, 0.0])), &rule, &network()).unwrap();
+        assert_eq!(state.weights, weights([0.0, 0.0]));
         // The velocity is 0.5·2 + 0.
-        state.advance(Some(&[0.0, 4.0]), &rule(0.5, None, None)).unwrap();
-        assert_eq!(state.weights, [-0.5, -2.0]);
-        assert_eq!((state.round, state.answer()), (2, vec![-0.5, -2.0]));
+        state.advance(Some(&gradient([0.0, 4.0])), &rule, &network()).unwrap();
+        assert_eq!(state.weights, weights([-0.5, -2.0]));
+        assert_eq!((state.round, state.answer()), (2, weights([-0.5, -2.0])));
         let before = state.clone();
-        assert!(state.advance(Some(&[0.0]), &rule(0.5, None, None)).is_err());
+        assert!(state.advance(Some(&[0.0]), &rule, &network()).is_err());
         for wild in [f64::NAN, f64::INFINITY, 1e300] {
-            let error = state.advance(Some(&[1.0, wild]), &rule(0.5, None, Some(1))).unwrap_err().to_string();
+            let error = state.advance(Some(&gradient([1.0, wild])), &rule, &network()).unwrap_err().to_string();
             assert!(error.contains("round 3") && error.contains("smaller steps"), "{error}");
         }
         assert_eq!(state, before);
@@ -159,16 +196,31 @@ mod tests {
 
     #[test]
     fn projected_and_averaged() {
-        let mut state = ServerState::new(vec![0.0, 0.0]);
-        let rule = rule(0.0, Some(5.0), Some(2));
-        state.advance(Some(&[-12.0, -16.0]), &rule).unwrap();
-        assert_eq!((state.weights.as_slice(), state.averaged), ([3.0, 4.0].as_slice(), 0));
-        state.advance(Some(&[2.0, 0.0]), &rule).unwrap();
+        let mut state = ServerState::new(weights([0.0, 0.0]));
+        let rule = rule("projection = 5.0\naverage_from = 2");
+        state.advance(Some(&gradient([-12.0, -16.0])), &rule, &network()).unwrap();
+        assert_eq!((state.weights.clone(), state.averaged), (weights([3.0, 4.0]), 0));
+        state.advance(Some(&gradient([2.0, 0.0])), &rule, &network()).unwrap();
         // Nobody came: a round without a step, which is averaged all the same.
-        state.advance(None, &rule).unwrap();
-        state.advance(Some(&[-2.0, 0.0]), &rule).unwrap();
+        state.advance(None, &rule, &network()).unwrap();
+        state.advance(Some(&gradient([-2.0, 0.0])), &rule, &network()).unwrap();
         assert_eq!(state.averaged, 3);
         let mean = state.answer();
         assert!((mean[0] - 7.0 / 3.0).abs() < 1e-6 && (mean[1] - 4.0).abs() < 1e-6, "{mean:?}");
+    }
+
+    #[test]
+    fn weights_decay_beside_the_momentum() {
+        let mut state = ServerState::new(vec![8.0; 6]);
+        let rule = rule("momentum = 0.5\nweight_decay = [0.5, 0]");
+        state.advance(Some(&gradient([0.0, 4.0])), &rule, &network()).unwrap();
+        // 8 − 0.5·0.5·8, and another 0.5·4 where there is a gradient.
+        assert_eq!(state.weights, [6.0, 4.0, 8.0, 8.0, 8.0, 8.0]);
+        state.advance(Some(&gradient([0.0, 0.0])), &rule, &network()).unwrap();
+        assert_eq!(state.weights, [4.5, 2.0, 8.0, 8.0, 8.0, 8.0]);
+        // Nobody was heard: no step, and nothing decays.
+        let before = state.weights.clone();
+        state.advance(None, &rule, &network()).unwrap();
+        assert_eq!(state.weights, before);
     }
 }

@@ -3,6 +3,7 @@
 
 use shuffledp_learning::convergence::{Convergence, ConvergenceBound, convergence};
 use shuffledp_learning::data::Examples;
+use shuffledp_learning::decay::WeightDecay;
 use shuffledp_learning::models::Shape;
 use shuffledp_learning::random;
 use shuffledp_learning::reference::mean_gradient;
@@ -52,12 +53,18 @@ fn optimum(examples: &Examples) -> f64 {
     let (model, start) = (simulation.model(), simulation.state().weights.clone());
     let everybody: Vec<u64> = (0..CLIENTS as u64).collect();
     let schedule = Schedule::Constant { rate: 2.0 };
-    let rule = StepRule { schedule, momentum: 0.0, projection: Some(RADIUS), average_from: None };
+    let rule = StepRule {
+        schedule,
+        momentum: 0.0,
+        weight_decay: WeightDecay::default(),
+        projection: Some(RADIUS),
+        average_from: None,
+    };
     let mut state = ServerState::new(start);
     for _ in 0..1000 {
         let gradient = mean_gradient(model, &state.weights, examples, &everybody).unwrap();
         let gradient: Vec<f64> = gradient.into_iter().map(f64::from).collect();
-        shuffledp_learning::round::server_step(Some(&gradient), &rule, &mut state).unwrap();
+        shuffledp_learning::round::server_step(Some(&gradient), &rule, model.architecture(), &mut state).unwrap();
     }
     model.evaluate(&state.weights, examples).unwrap().loss
 }
@@ -138,6 +145,7 @@ fn what_the_theorem_does_not_cover_is_said() {
     assert!(why(&|_| (), &cldp.replace("clip = 1", "clip = 0.5")).contains("clipped to 0.5"));
     assert!(why(&|_| (), &cldp.replace("r-inf", "r-1")).contains("a clip of at least that"));
     assert!(why(&|config| config.step.momentum = 0.5, cldp).contains("momentum"));
+    assert!(why(&|config| config.step.weight_decay = WeightDecay::Everywhere(0.1), cldp).contains("decay"));
     assert!(why(&|config| config.step.projection = None, cldp).contains("projected"));
     assert!(why(&|config| config.step.schedule = Schedule::Constant { rate: 1.0 }, cldp).contains("inverse-sqrt"));
     let check_in = cldp.replace("cldp-sgd", "check-in").replace("sampled = 100", "rate = 0.5");

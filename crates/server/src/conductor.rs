@@ -212,14 +212,15 @@ impl Conductor {
 
     /// The state after a step; without one if it would leave the finite numbers, where no client could follow.
     fn step(&self, estimate: Option<&[f64]>) -> Result<ServerState> {
+        let architecture = self.plan.model.architecture();
         let mut state = self.record.state.clone();
-        match server_step(estimate, &self.plan.step, &mut state) {
+        match server_step(estimate, &self.plan.step, architecture, &mut state) {
             Ok(()) if state.weights.iter().chain(&state.velocity).all(|number| number.is_finite()) => return Ok(state),
             Ok(()) => tracing::error!(round = state.round, "the step left the finite numbers: take smaller steps"),
             Err(error) => tracing::error!(%error, "the step was not taken"),
         }
         let mut state = self.record.state.clone();
-        server_step(None, &self.plan.step, &mut state)?;
+        server_step(None, &self.plan.step, architecture, &mut state)?;
         Ok(state)
     }
 

@@ -40,6 +40,7 @@ impl Plan {
     pub(crate) fn with_test_set(config: &TaskConfig, test: Examples) -> Result<Self> {
         config.step.check()?;
         let architecture = config.model.architecture(test.shape(), test.classes())?;
+        config.step.check_layers(&architecture)?;
         let model = Model::new(architecture);
         let mechanism = mechanism(config, model.parameters())?;
         let scheme = Scheme::check_in(config.clients, config.check_in_rate, config.drop_out)

@@ -126,6 +126,11 @@ impl Architecture {
         self.stations().map(|station| station.layer.parameters(station.input)).sum()
     }
 
+    /// How many weights and biases each layer has that has any, first to last.
+    pub fn weights_by_layer(&self) -> impl Iterator<Item = usize> {
+        self.stations().map(|station| station.layer.parameters(station.input)).filter(|&weights| weights > 0)
+    }
+
     /// Every layer with what goes in, what comes out and where its weights begin in the vector of all weights.
     pub(crate) fn stations(&self) -> impl Iterator<Item = Station> {
         let inputs = std::iter::once(self.input).chain(self.shapes.iter().copied());

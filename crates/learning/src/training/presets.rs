@@ -5,9 +5,10 @@ use crate::{LearningError, Result};
 use std::path::Path;
 
 /// Every preset's name and text.
-const PRESETS: [(&str, &str); 9] = [
+const PRESETS: [(&str, &str); 10] = [
     ("quick", include_str!("presets/quick.toml")),
     ("girgis-fig5a", include_str!("presets/girgis-fig5a.toml")),
+    ("girgis-fig5a-tuned", include_str!("presets/girgis-fig5a-tuned.toml")),
     ("girgis-fig5b", include_str!("presets/girgis-fig5b.toml")),
     ("checkin-fig3a", include_str!("presets/checkin-fig3a.toml")),
     ("checkin-fig3b", include_str!("presets/checkin-fig3b.toml")),
@@ -72,6 +73,7 @@ mod tests {
         let said = [
             ("quick", 0.44070),
             ("girgis-fig5a", 0.42088),
+            ("girgis-fig5a-tuned", 0.42088),
             ("girgis-fig5b", 0.64704),
             ("checkin-fig3a", 0.48968),
             ("checkin-fig3b", 2.3297),

@@ -46,6 +46,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
     pub fn new(config: &'a TrainingConfig, population: &'a P) -> Result<Self> {
         config.check()?;
         let architecture = config.model.architecture(population.shape(), population.classes())?;
+        config.step.check_layers(&architecture)?;
         let state = ServerState::started(initial_weights(&architecture, config.seed), &config.step);
         let model = Model::new(architecture);
         let scheme = config.algorithm.scheme(population.count())?;
@@ -142,7 +143,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let heard = speakers.len() as u64;
         self.monitor.add(heard, self.scheme.clients());
         self.last = LastRound { participants: heard, loss: loss / heard.max(1) as f64 };
-        server_step(estimate.as_deref(), &self.config.step, &mut self.state)?;
+        server_step(estimate.as_deref(), &self.config.step, self.model.architecture(), &mut self.state)?;
         Ok(true)
     }
 
