@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 
 presets=("$@")
 if [ ${#presets[@]} -eq 0 ]; then
-    presets=(reference girgis-fig5a checkin-fig3a girgis-fig5b)
+    presets=(reference girgis-fig5a girgis-fig5a-tuned checkin-fig3a girgis-fig5b girgis-fig5b-tuned)
 fi
 scratch=${SCRATCH:-target/experiments-training}
 program=${SHUFFLEDP:-}

@@ -155,6 +155,7 @@ fn what_cannot_be_is_refused_first_and_leaves_nothing() {
     );
     variant("open.toml", "name = 'r-inf'", "name = 'any'");
     variant("many.toml", "sampled = 100", "sampled = 501");
+    variant("decay.toml", "[step]", "[step]\nweight_decay = [0.1, 0.1]");
     variant("pca.toml", "[model]", "[preparation]\npca = 1000\n[model]");
     fs::create_dir(folder.path().join("full")).unwrap();
     fs::write(folder.path().join("full/something"), "").unwrap();
@@ -168,12 +169,13 @@ fn what_cannot_be_is_refused_first_and_leaves_nothing() {
         ("--config table.toml -o run", 1, "absent.csv"),
         ("--config open.toml -o run", 2, "a mechanism that can be run"),
         ("--config many.toml -o run", 2, "sampled must be at most the number of clients"),
+        ("--config decay.toml -o run", 2, "weight_decay must be a number, or a list of 1"),
         ("--config pca.toml -o run", 2, "components must be 1 to 784"),
         ("--config small.toml -o run --rounds 0", 2, "rounds must be at least 1"),
         ("--config small.toml -o run --threads 0", 2, "--threads must be 1 to 1024"),
         ("--config small.toml -o run --dry-run", 2, "cannot be used with"),
         ("--resume run", 1, "config.toml"),
-        ("--preset fast", 2, "[possible values: quick, girgis-fig5a, girgis-fig5b, checkin-fig3a,"),
+        ("--preset fast", 2, "[possible values: quick, girgis-fig5a, girgis-fig5a-tuned, girgis-fig5b,"),
     ] {
         let result = train(folder.path(), line);
         assert_eq!(result.code, Some(code), "{line}: {result:?}");

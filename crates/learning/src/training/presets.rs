@@ -5,11 +5,12 @@ use crate::{LearningError, Result};
 use std::path::Path;
 
 /// Every preset's name and text.
-const PRESETS: [(&str, &str); 10] = [
+const PRESETS: [(&str, &str); 11] = [
     ("quick", include_str!("presets/quick.toml")),
     ("girgis-fig5a", include_str!("presets/girgis-fig5a.toml")),
     ("girgis-fig5a-tuned", include_str!("presets/girgis-fig5a-tuned.toml")),
     ("girgis-fig5b", include_str!("presets/girgis-fig5b.toml")),
+    ("girgis-fig5b-tuned", include_str!("presets/girgis-fig5b-tuned.toml")),
     ("checkin-fig3a", include_str!("presets/checkin-fig3a.toml")),
     ("checkin-fig3b", include_str!("presets/checkin-fig3b.toml")),
     ("checkin-fig4", include_str!("presets/checkin-fig4.toml")),
@@ -75,6 +76,7 @@ mod tests {
             ("girgis-fig5a", 0.42088),
             ("girgis-fig5a-tuned", 0.42088),
             ("girgis-fig5b", 0.64704),
+            ("girgis-fig5b-tuned", 0.64704),
             ("checkin-fig3a", 0.48968),
             ("checkin-fig3b", 2.3297),
             ("checkin-fig4", 0.061735),
