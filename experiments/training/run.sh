@@ -7,7 +7,7 @@
 #   SEEDS    which seeds (1 2 3)
 #   SCRATCH  where the runs go (target/experiments-training)
 #   DATA     the data directory, as of `shuffledp data` (the program's own)
-#   SHUFFLEDP  the program (target/release/shuffledp, built if it is not there)
+#   SHUFFLEDP  the program (built here unless it is named)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -19,7 +19,7 @@ scratch=${SCRATCH:-target/experiments-training}
 program=${SHUFFLEDP:-}
 if [ -z "$program" ]; then
     cargo build --release -p shuffledp
-    program=target/release/shuffledp
+    program=${CARGO_TARGET_DIR:-target}/release/shuffledp
 fi
 data=()
 if [ -n "${DATA:-}" ]; then

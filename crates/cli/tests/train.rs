@@ -126,6 +126,79 @@ fn a_dry_run_tells_privacy_and_time_and_trains_nothing() {
     assert!(less.json()["rounds"].as_u64().unwrap() < 6, "{less:?}");
 }
 
+/// Whatever is charged, a private run is not called one without privacy, and no ε is told that is not one.
+#[test]
+fn the_page_says_what_was_charged() {
+    let folder = folder("");
+    let text = fs::read_to_string(folder.path().join("small.toml")).unwrap();
+    let start = text.find("[algorithm]").unwrap();
+    let end = text.find("[step]").unwrap();
+    for (algorithm, said, not_said) in [
+        (
+            "kind = 'shuffled-noisy-sgd'\nblocks = 3\nclip = 1\nlocal_epsilon = 1",
+            "2 epochs over 3 blocks of 500 records",
+            "ithout privacy",
+        ),
+        (
+            "kind = 'shuffled-noisy-sgd'\nblocks = 3\nclip = 1\nlocal_epsilon = 1\nhides = 'block'",
+            "without any δ, should the order of the blocks be known",
+            "ithout privacy",
+        ),
+        (
+            "kind = 'check-in'\nrate = 0.5\nclip = 1\nrandomizer = { name = 'gaussian', sigma = 20 }",
+            "No ε without a δ, should the shuffler collude with the server",
+            "ε ≤ inf",
+        ),
+        ("kind = 'no-privacy'\nsampled = 100", "6 rounds without privacy", "collude"),
+    ] {
+        let changed = format!("{}[algorithm]\n{algorithm}\n{}", &text[..start], &text[end..]);
+        fs::write(folder.path().join("other.toml"), changed).unwrap();
+        // The page may lie in the run's own folder.
+        let result = train(folder.path(), "--config other.toml -o run --report run/report.html --all");
+        assert_eq!(result.code, Some(0), "{result:?}");
+        let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+        assert!(page.contains(said) && !page.contains(not_said), "{algorithm}");
+        let rounds = fs::read_to_string(folder.path().join("run/accuracy-against-rounds.svg")).unwrap();
+        assert!(!rounds.contains("ithout privacy") || algorithm.contains("no-privacy"), "{algorithm}");
+        assert_eq!(folder.path().join("run/privacy.json").exists(), algorithm.contains("gaussian"), "{algorithm}");
+        fs::remove_dir_all(folder.path().join("run")).unwrap();
+    }
+}
+
+/// Another number of rounds stretches a schedule that ends with the run; a schedule that ends before it is refused.
+#[test]
+fn no_round_is_charged_for_a_step_of_no_length() {
+    let folder = folder("");
+    let text = fs::read_to_string(folder.path().join("small.toml")).unwrap();
+    let cosine = |rounds| text.replace("kind = 'constant'", &format!("kind = 'cosine'\nrounds = {rounds}"));
+    fs::write(folder.path().join("small.toml"), cosine(6)).unwrap();
+    let result = train(folder.path(), "--config small.toml -o run --rounds 8");
+    assert_eq!(result.code, Some(0), "{result:?}");
+    let written = fs::read_to_string(folder.path().join("run/config.toml")).unwrap();
+    assert_eq!(written.matches("rounds = 8").count(), 2, "{written}");
+    fs::write(folder.path().join("small.toml"), cosine(5)).unwrap();
+    let result = train(folder.path(), "--config small.toml");
+    assert_eq!(result.code, Some(2), "{result:?}");
+    assert!(result.stderr.contains("rounds of the schedule must be at least the run's, 6"), "{result:?}");
+}
+
+#[test]
+fn warnings_are_said_before_the_work_and_on_the_page() {
+    let folder = folder("");
+    let text = fs::read_to_string(folder.path().join("small.toml")).unwrap();
+    fs::write(folder.path().join("table.csv"), "a,label\n1,0\n2,1\n3,0\n4,1\n").unwrap();
+    let data = "kind = 'csv'\ntrain = 'table.csv'\ntest_share = 0.5";
+    let text = text.replace("kind = 'digits'\ntrain = 500\ntest = 100", data).replace("sampled = 100", "sampled = 1");
+    fs::write(folder.path().join("small.toml"), text.replace("delta = 1e-5", "delta = 0.6")).unwrap();
+    let result = train(folder.path(), "--config small.toml --report page.html");
+    assert_eq!(result.code, Some(0), "{result:?}");
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    for warning in ["the number of classes is taken from the largest label", "δ = 0.6 is above one over the 2 clients"]
+    {
+        assert!(result.stderr.contains(warning) && page.contains(warning), "{result:?}");
+    }
+}
+
 #[test]
 fn the_example_with_a_table_runs() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/training");

@@ -83,7 +83,7 @@ pub fn convergence(config: &TrainingConfig, population: &impl Clients) -> Result
     let noise = match config.algorithm {
         Algorithm::NoPrivacy { .. } => 0.0,
         Algorithm::CldpSgd { sampled, randomizer, clip } => {
-            let dimension = config.model.architecture(population.shape(), population.classes())?.parameters();
+            let dimension = config.model.architecture(population.shape(), population.classes())?.dimension()?;
             let (norm, variance) = randomizer_noise(randomizer, dimension, clip)?;
             let lipschitz = longest.in_norm(norm);
             if lipschitz > f64::from(clip) {
@@ -145,9 +145,8 @@ fn longest_gradients(population: &impl Clients) -> Longest {
 }
 
 /// The norm in which a randomizer clips, and at least E‖R(x) − x‖² for every clipped x.
-fn randomizer_noise(randomizer: RandomizerSpec, dimension: usize, clip: f32) -> Result<(Norm, f64)> {
-    let too_large = || LearningError::out_of_range("the model's number of weights", "below 2^32", dimension);
-    let (coordinates, dimension) = (dimension as f64, u32::try_from(dimension).map_err(|_| too_large())?);
+fn randomizer_noise(randomizer: RandomizerSpec, dimension: u32, clip: f32) -> Result<(Norm, f64)> {
+    let coordinates = f64::from(dimension);
     Ok(match randomizer.mechanism() {
         // One coordinate of a·d·c, the others 0.
         Mechanism::RInf { local_epsilon } => {

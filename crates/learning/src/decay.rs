@@ -4,10 +4,11 @@ use crate::models::Architecture;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 
-/// What each round takes off a weight, for each unit of its size and of the step's: w ← w − rate·(gradient + decay·w).
+/// What each round takes off a weight, for each unit of its size and of the step's: w ← w − rate·(v + decay·w), where v is the gradient or, with momentum, the velocity: decay stays
+/// beside it.
 ///
-/// Steps along randomized gradients make every weight walk at random, by rate·σ·√rounds in the end. What little the gradient says about weights of the first layers is soon buried;
-/// with decay they walk no further than σ·√(rate/(2·decay)). The scores' layer hears the gradient well, and mostly wants none.
+/// Steps along gradients with noise σ make every weight walk at random, by rate·σ·√rounds in the end (without momentum). What little the gradient says about weights of the first layers
+/// is soon buried; with decay the walk stays at about σ·√(rate/(2·decay)). The scores' layer hears the gradient well, and mostly wants none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number, or a list with a number for each layer that has weights")]
 pub enum WeightDecay {

@@ -69,8 +69,8 @@ impl Schedule {
         }
     }
 
-    /// Whether it makes sense.
-    pub fn check(&self) -> Result<()> {
+    /// Whether it makes sense for so many `rounds`.
+    pub fn check(&self, rounds: u64) -> Result<()> {
         let positive = |parameter: &str, value: f64| {
             if value > 0.0 && value.is_finite() {
                 return Ok(());
@@ -90,11 +90,16 @@ impl Schedule {
             }
             Self::InverseSqrt { diameter, gradient_bound } => {
                 positive("diameter", *diameter)?;
-                positive("gradient_bound", *gradient_bound)
+                positive("gradient_bound", *gradient_bound)?;
+                positive("diameter / gradient_bound", diameter / gradient_bound)
             }
-            Self::Cosine { rate, rounds } => {
+            Self::Cosine { rate, rounds: last } => {
                 positive("rate", *rate)?;
-                positive("rounds", *rounds as f64)
+                if *last < rounds.max(1) {
+                    let requirement = format!("at least the run's, {rounds}: steps of no length cost ε all the same");
+                    return Err(LearningError::out_of_range("rounds of the schedule", requirement, last));
+                }
+                Ok(())
             }
         }
     }
@@ -112,7 +117,7 @@ mod tests {
     #[test]
     fn rates_follow_their_formulas() {
         let stages = parse("kind = 'stages'\nstages = [{ from = 1, rate = 0.3 }, { from = 421, rate = 0.18 }]");
-        stages.check().unwrap();
+        stages.check(5000).unwrap();
         assert_eq!([1, 420, 421, 5000].map(|round| stages.rate(round)), [0.3, 0.3, 0.18, 0.18]);
         let inverse = parse("kind = 'inverse-sqrt'\ndiameter = 2\ngradient_bound = 4");
         assert_eq!([1, 4, 25].map(|round| inverse.rate(round)), [0.5, 0.25, 0.1]);
@@ -130,9 +135,13 @@ mod tests {
             "kind = 'stages'\nstages = [{ from = 2, rate = 1 }]",
             "kind = 'stages'\nstages = [{ from = 1, rate = 1 }, { from = 1, rate = 2 }]",
             "kind = 'inverse-sqrt'\ndiameter = 1\ngradient_bound = 0",
+            "kind = 'inverse-sqrt'\ndiameter = 1e300\ngradient_bound = 1e-300",
             "kind = 'cosine'\nrate = 1\nrounds = 0",
         ] {
-            assert!(parse(text).check().is_err(), "{text}");
+            assert!(parse(text).check(1).is_err(), "{text}");
         }
+        let cosine = parse("kind = 'cosine'\nrate = 1\nrounds = 10");
+        cosine.check(10).unwrap();
+        assert!(cosine.check(11).unwrap_err().to_string().contains("at least the run's, 11"));
     }
 }

@@ -27,9 +27,9 @@ pub struct StepRule {
 }
 
 impl StepRule {
-    /// Whether it makes sense, as far as can be said without the network; the rest says [`check_layers`](Self::check_layers).
-    pub fn check(&self) -> Result<()> {
-        self.schedule.check()?;
+    /// Whether it makes sense, for so many `rounds`, as far as can be said without the network; the rest says [`check_layers`](Self::check_layers).
+    pub fn check(&self, rounds: u64) -> Result<()> {
+        self.schedule.check(rounds)?;
         if !(0.0..1.0).contains(&self.momentum) {
             return Err(LearningError::out_of_range("momentum", "in [0, 1)", self.momentum));
         }
@@ -113,6 +113,11 @@ impl ServerState {
                 "the model has {needed} weights, but the estimate {given} coordinates"
             )));
         }
+        if architecture.parameters() != self.weights.len() {
+            let (needed, given) = (architecture.parameters(), self.weights.len());
+            return Err(LearningError::Data(format!("the model has {needed} weights, but the server {given}")));
+        }
+        rule.check_layers(architecture)?;
         let rate = rule.schedule.rate(self.round + 1);
         let (mut weights, mut velocity) = (self.weights.clone(), self.velocity.clone());
         let decays = rule.weight_decay.of_each_weight(architecture);
@@ -157,7 +162,7 @@ mod tests {
     fn rule(step: &str) -> StepRule {
         let rule: StepRule =
             toml::from_str(&format!("schedule = {{ kind = 'constant', rate = 0.5 }}\n{step}")).unwrap();
-        rule.check().unwrap();
+        rule.check(9).unwrap();
         rule.check_layers(&network()).unwrap();
         rule
     }
@@ -187,6 +192,9 @@ mod tests {
         assert_eq!((state.round, state.answer()), (2, weights([-0.5, -2.0])));
         let before = state.clone();
         assert!(state.advance(Some(&[0.0]), &rule, &network()).is_err());
+        let other = Architecture::new(Shape::vector(1), vec![Layer::Dense { units: 2 }]).unwrap();
+        let error = state.advance(Some(&gradient([0.0, 0.0])), &rule, &other).unwrap_err().to_string();
+        assert!(error.contains("has 4 weights, but the server 6"), "{error}");
         for wild in [f64::NAN, f64::INFINITY, 1e300] {
             let error = state.advance(Some(&gradient([1.0, wild])), &rule, &network()).unwrap_err().to_string();
             assert!(error.contains("round 3") && error.contains("smaller steps"), "{error}");

@@ -24,11 +24,11 @@ fn tables_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.csv");
     fs::write(&path, "a, Label ,b\n1.5,2,-3\n0,0,1e-3\n").unwrap();
-    let examples = csv::read(&path, csv::LABEL, None, None).unwrap();
+    let examples = csv::read(&path, csv::LABEL, None, None).unwrap().examples;
     assert_eq!((examples.shape(), examples.classes(), examples.count()), (Shape::vector(2), 3, 2));
     assert_eq!(values(&examples, 0), (2, vec![1.5, -3.0]));
     assert_eq!(values(&examples, 1), (0, vec![0.0, 1e-3]));
-    assert_eq!(csv::read(&path, csv::LABEL, Some(Shape::new(2, 1, 1)), Some(5)).unwrap().classes(), 5);
+    assert_eq!(csv::read(&path, csv::LABEL, Some(Shape::new(2, 1, 1)), Some(5)).unwrap().examples.classes(), 5);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn archives_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("small.npz");
     archive(&path, Array1::from(vec![1, 0]), Array3::from_elem((1, 2, 3), 0.5));
-    let Dataset { name, train, test, .. } = npz::read(&path).unwrap();
+    let Dataset { name, train, test, .. } = npz::read(&path, None).unwrap();
     assert_eq!((name.as_str(), train.shape(), train.classes()), ("small", Shape::new(1, 2, 3), 4));
     let (label, pixels) = values(&train, 1);
     assert_eq!(label, 0);
@@ -89,11 +89,27 @@ fn archives_that_are_wrong_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.npz");
     let refused = |expected: &str| {
-        let error = npz::read(&path).unwrap_err().to_string();
+        let error = npz::read(&path, None).unwrap_err().to_string();
         assert!(error.contains("wrong.npz") && error.contains(expected), "{error}");
     };
     fs::write(&path, b"PK but no archive").unwrap();
     refused("not an NPZ file");
+    // Numbers for which no machine has room.
+    archive(&path, Array1::from(vec![1, 0]), Array3::zeros((1, 2, 3)));
+    let good = fs::read(&path).unwrap();
+    let mut writer = NpzWriter::new(File::create(&path).unwrap());
+    writer.add_array("x_train", &Array2::<f64>::zeros((2, 3))).unwrap();
+    writer.finish().unwrap();
+    let mut huge = fs::read(&path).unwrap();
+    let (shape, other) = (b"(2, 3)", b"(2, 99999999999), }");
+    let place = huge.windows(shape.len()).position(|bytes| bytes == shape).unwrap();
+    huge[place..place + other.len()].copy_from_slice(other);
+    fs::write(&path, huge).unwrap();
+    refused("array 'x_train' promises 1599999999984 bytes");
+    fs::write(&path, good).unwrap();
+    npz::read(&path, Some(4)).unwrap();
+    let error = npz::read(&path, Some(3)).unwrap_err().to_string();
+    assert!(error.contains("should be in 0 to 2"), "{error}");
     archive(&path, Array1::from(vec![1, -1]), Array3::zeros((1, 2, 3)));
     refused("array 'y_train': label 1 is -1, but must be in 0 to 255");
     archive(&path, Array1::from(vec![1, 1, 1]), Array3::zeros((1, 2, 3)));

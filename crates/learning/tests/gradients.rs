@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{gradients, number};
+use common::{gradients, mean_gradient, number};
 use serde::Deserialize;
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::{Clients, Examples};
@@ -156,7 +156,7 @@ fn the_number_of_threads_changes_nothing() {
     let clients: Vec<u64> = (0..203).rev().collect();
     let sum = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| shuffledp_learning::reference::mean_gradient(&model, &weights, &examples, &clients).unwrap())
+        pool.install(|| mean_gradient(&model, &weights, &examples, &clients))
     };
     let one = sum(1);
     assert!([2, 3, 8].into_iter().all(|threads| sum(threads) == one));

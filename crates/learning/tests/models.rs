@@ -4,11 +4,9 @@
 
 mod common;
 
-use shuffledp_learning::data::{Clients, digits};
-use shuffledp_learning::models::{
-    Architecture, Layer, Model, ModelConfig, Nonlinearity, Shape, initial_weights, load_weights, save_weights,
-};
-use shuffledp_learning::reference::Sgd;
+use shuffledp_learning::data::digits;
+use shuffledp_learning::models::{Architecture, ModelConfig, Shape, initial_weights, load_weights, save_weights};
+use shuffledp_learning::training::{Simulation, TrainingConfig};
 use std::path::Path;
 
 const MNIST: Shape = Shape { channels: 1, height: 28, width: 28 };
@@ -130,37 +128,21 @@ fn weights_survive_a_file() {
 #[test]
 fn models_learn_digits_and_a_linear_one_less() {
     let data = digits::dataset(4_000, 1_000, 1).unwrap();
-    let accuracy = |config: ModelConfig, learning_rate: f64, epochs: u64| {
-        let architecture = config.architecture(data.train.shape(), data.train.classes()).unwrap();
-        let mut weights = initial_weights(&architecture, 1);
-        let model = Model::new(architecture);
-        let sgd = Sgd { batch: 32, learning_rate, momentum: 0.9, epochs };
-        sgd.train(&model, &mut weights, &data.train, 1, |_, _| Ok(())).unwrap();
-        let evaluation = model.evaluate(&weights, &data.test).unwrap();
+    let accuracy = |model: &str, rate: f64| {
+        let text = format!(
+            "name = 'test'\nseed = 1\nrounds = 500\ndelta = 1e-5\nevaluate_every = 500\n[data]\nkind = 'digits'\ntrain = 4000\ntest = 1000\n\
+             [model]\n{model}\n[algorithm]\nkind = 'no-privacy'\nsampled = 32\n\
+             [step]\nmomentum = 0.9\n[step.schedule]\nkind = 'cosine'\nrounds = 500\nrate = {rate}"
+        );
+        let config = TrainingConfig::parse(&text, Path::new("test.toml")).unwrap();
+        let mut simulation = Simulation::new(&config, &data.train).unwrap();
+        while simulation.step().unwrap() {}
+        let evaluation = simulation.model().evaluate(&simulation.state().answer(), &data.test).unwrap();
         assert_eq!(evaluation.examples, 1_000);
         evaluation.accuracy()
     };
-    let linear = accuracy(ModelConfig::Linear, 0.005, 4);
-    let network = accuracy(ModelConfig::Cnn16 { activation: Nonlinearity::Tanh }, 0.02, 4);
+    let linear = accuracy("kind = 'linear'", 0.005);
+    let network = accuracy("kind = 'cnn-16'\nactivation = 'tanh'", 0.02);
     assert!((0.6..0.9).contains(&linear), "linear: {linear}");
     assert!(network > 0.93, "network: {network}");
-}
-
-#[test]
-fn a_reference_that_makes_no_sense_is_refused() {
-    let data = digits::dataset(10, 1, 1).unwrap();
-    let architecture = ModelConfig::Linear.architecture(data.train.shape(), 10).unwrap();
-    let mut weights = initial_weights(&architecture, 1);
-    let model = Model::new(architecture);
-    let right = Sgd { batch: 5, learning_rate: 0.1, momentum: 0.9, epochs: 1 };
-    for wrong in [
-        Sgd { batch: 0, ..right },
-        Sgd { learning_rate: -1.0, ..right },
-        Sgd { learning_rate: f64::NAN, ..right },
-        Sgd { momentum: 1.0, ..right },
-    ] {
-        assert!(wrong.train(&model, &mut weights, &data.train, 1, |_, _| Ok(())).is_err(), "{wrong:?}");
-    }
-    let layers = vec![Layer::Dense { units: 10 }];
-    assert_eq!(Architecture::new(MNIST, layers).unwrap(), *model.architecture());
 }

@@ -20,7 +20,7 @@ fn config(algorithm: &str) -> TrainingConfig {
     let text = format!(
         "name = 'test'\nseed = 5\nrounds = {ROUNDS}\ndelta = 1e-5\nevaluate_every = 3\n\
          [data]\nkind = 'digits'\ntrain = 200\ntest = 50\n[model]\nkind = 'linear'\n[algorithm]\n{algorithm}\n\
-         [step]\nmomentum = 0.5\naverage_from = 3\n[step.schedule]\nkind = 'constant'\nrate = 0.1\n"
+         [step]\nmomentum = 0.5\nweight_decay = [0.25]\naverage_from = 3\n[step.schedule]\nkind = 'constant'\nrate = 0.1\n"
     );
     TrainingConfig::parse(&text, Path::new("test.toml")).unwrap()
 }
@@ -111,10 +111,13 @@ fn what_a_killed_process_leaves_is_taken_up() {
         path
     };
     // The checkpoint of round 3 beside the metrics of a run that got to round 6, cut at every byte.
-    let early = fs::read(stopped_after("early", 3).join("checkpoint")).unwrap();
-    let path = stopped_after("late", 6);
-    let metrics = fs::read(path.join("metrics.jsonl")).unwrap();
-    let first_line = metrics.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let path = stopped_after("early", 3);
+    let (early, first) =
+        (fs::read(path.join("checkpoint")).unwrap(), fs::read_to_string(path.join("metrics.jsonl")).unwrap());
+    let late = fs::read_to_string(stopped_after("late", 6).join("metrics.jsonl")).unwrap();
+    // Times differ from run to run, and the lengths of their digits: the first line is the checkpoint's own.
+    let metrics = format!("{first}{}\n", late.lines().last().unwrap()).into_bytes();
+    let first_line = first.len();
     for length in [first_line, first_line + 1, first_line + 40, metrics.len() - 1, metrics.len()] {
         let path = scratch.path().join(format!("cut-{length}"));
         fs::create_dir(&path).unwrap();
@@ -165,6 +168,8 @@ fn damaged_and_foreign_checkpoints_are_refused() {
     assert!(refused(&good, &other, &data).contains("another configuration"));
     let strangers = digits::dataset(200, 50, 2).unwrap();
     assert!(refused(&good, &config, &strangers).contains("other data"));
+    let judges = Dataset { test: strangers.test, ..data.clone() };
+    assert!(refused(&good, &config, &judges).contains("other data"));
     let metrics = fs::read(path.join("metrics.jsonl")).unwrap();
     fs::write(path.join("metrics.jsonl"), &metrics[..metrics.len() - 1]).unwrap();
     assert!(refused(&good, &config, &data).contains("is shorter than"));
@@ -175,6 +180,33 @@ fn damaged_and_foreign_checkpoints_are_refused() {
     // No folder, or one without a run.
     assert!(RunFolder::config(scratch.path()).unwrap_err().to_string().contains("config.toml"));
     assert!(RunFolder::open(&scratch.path().join("nowhere")).is_err());
+}
+
+/// Whoever changes a finished run by hand is told, and nothing is printed under another name.
+#[test]
+fn a_finished_run_that_was_changed_is_refused() {
+    let (folder, config, data) = (tempfile::tempdir().unwrap(), config(ALGORITHMS[0]), data());
+    let path = folder.path().join("run");
+    to_the_end(start(&path, &config, &data));
+    let refused = |config: &TrainingConfig| resume(&path, config, &data).err().unwrap_or_default();
+    let other = TrainingConfig { delta: 1e-12, ..config.clone() };
+    assert!(refused(&other).contains("another configuration"));
+    for (name, from, to) in
+        [("run.json", "{", "}"), ("metrics.jsonl", "\"round\":7", "\"round\":8"), ("ledger.json", "7", "6")]
+    {
+        let name = path.join(name);
+        let good = fs::read_to_string(&name).unwrap();
+        assert!(good.contains(from), "{good}");
+        fs::write(&name, good.replace(from, to)).unwrap();
+        let refused = refused(&config);
+        assert!(refused.contains(&*name.to_string_lossy()) || refused.contains("ledger"), "{refused}");
+        fs::write(&name, good).unwrap();
+    }
+    let weights = fs::read(path.join("weights.safetensors")).unwrap();
+    fs::write(path.join("weights.safetensors"), &weights[1..]).unwrap();
+    assert!(refused(&config).contains("weights.safetensors"));
+    fs::write(path.join("weights.safetensors"), weights).unwrap();
+    assert_eq!(to_the_end(resume(&path, &config, &data).unwrap()).round, ROUNDS);
 }
 
 #[test]

@@ -61,6 +61,10 @@ fn a_table_has_its_own_test() {
     let data = load(folder.path(), text, "").unwrap();
     assert_eq!((data.train.classes(), data.test.classes(), data.train.shape()), (3, 3, Shape::new(2, 1, 1)));
     assert_eq!(rows(&data.test), [(1, vec![5.0, 6.0])]);
+    // Columns in another order would be other features.
+    fs::write(folder.path().join("test.csv"), "kind,b,a\n1,6,5\n").unwrap();
+    let error = load(folder.path(), text, "").unwrap_err();
+    assert!(error.contains("test.csv: its columns are b, a, but those of") && error.contains("are a, b:"), "{error}");
 }
 
 #[test]

@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::float_cmp, reason = "the same run gives the same bits")]
 
+mod common;
+
+use common::mean_gradient;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::catalogue::{self, Options, Target};
@@ -9,7 +12,6 @@ use shuffledp_accounting::scheme::{Output, Question, Release};
 use shuffledp_learning::data::{Clients, Dataset, Examples, digits};
 use shuffledp_learning::models::{Shape, load_weights};
 use shuffledp_learning::random;
-use shuffledp_learning::reference::mean_gradient;
 use shuffledp_learning::schedule::{Schedule, Stage};
 use shuffledp_learning::training::{Metrics, Population, Progress, Run, RunFolder, Simulation, TrainingConfig};
 use std::path::Path;
@@ -130,7 +132,7 @@ fn without_privacy_a_step_is_the_mean_gradient() {
     let before = Simulation::new(&config, &data.train).unwrap().state().weights.clone();
     let simulation = finish(&config, &data.train);
     let everybody: Vec<u64> = (0..2000).collect();
-    let gradient = mean_gradient(simulation.model(), &before, &data.train, &everybody).unwrap();
+    let gradient = mean_gradient(simulation.model(), &before, &data.train, &everybody);
     for ((after, before), gradient) in simulation.state().weights.iter().zip(before).zip(gradient) {
         assert!((after - (before - 0.5 * gradient)).abs() < 1e-5);
     }
@@ -232,6 +234,12 @@ fn bad_configurations_are_refused_before_any_work() {
     assert!(refused(&BLOCKS.replace("local_epsilon = 1", "local_epsilon = 0"), "", 1.0).contains("local_epsilon must"));
     assert!(refused(CLDP, "", -1.0).contains("rate must be"));
     assert!(refused(PLAIN, "target_epsilon = 1.0", 1.0).contains("target_epsilon"));
+    assert!(refused(&BLOCKS.replace("blocks = 10", "blocks = 0"), "", 1.0).contains("blocks must be"));
+    assert!(refused(&BLOCKS.replace("clip = 1", "clip = 1e-44"), "", 1.0).contains("clip must be"));
+    let more = |clients| Population::new(&data.train, Some(clients), 1).map_err(|error| error.to_string());
+    assert!(more(1_000_000_001).unwrap_err().contains("clients must be at most 1000000000"));
+    let (many, crowd) = (config(1, 1.0, &LDP_SGD.replace("0.25", "0.5"), ""), more(1_000_000_000).unwrap());
+    assert!(Simulation::new(&many, &crowd).err().unwrap().to_string().contains("speakers in a round"));
     assert!(refused(CLDP, "target_epsilon = -1.0", 1.0).contains("epsilon"));
     // Noise so small that its square is 0: ε is unbounded, and no round is run.
     let unbounded = refused(&GAUSSIAN.replace("sigma = 2", "sigma = 1e-170"), "", 1.0);
@@ -245,17 +253,18 @@ fn bad_configurations_are_refused_before_any_work() {
 #[test]
 fn a_run_leaves_a_folder_that_can_be_read_back() {
     let data = data();
-    let config = config(4, 0.5, CLDP, "target_epsilon = 9.0");
+    let config = TrainingConfig { evaluate_every: 1, ..config(4, 0.5, CLDP, "target_epsilon = 9.0") };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
-    let mut run = RunFolder::create(&path, &config).unwrap();
-    let mut simulation = Simulation::new(&config, &data.train).unwrap();
+    let simulation = Simulation::new(&config, &data.train).unwrap();
     let plan = simulation.plan().unwrap();
-    while simulation.step().unwrap() {
-        run.add(&simulation.evaluate(&data.test, 1.0).unwrap()).unwrap();
-    }
-    let result = simulation.evaluate(&data.test, 1.0).unwrap();
-    run.finish(&simulation, &result).unwrap();
+    let mut run = Run::start(simulation, &data.test, Some(RunFolder::create(&path, &config).unwrap())).unwrap();
+    let result = loop {
+        if let Progress::Finished { result, .. } = run.advance().unwrap() {
+            break result;
+        }
+    };
+    let simulation = run.simulation();
     assert_eq!(plan, (4, Some(result.epsilon)));
     let read = |name: &str| std::fs::read(path.join(name)).unwrap();
     let text = |name: &str| String::from_utf8(read(name)).unwrap();

@@ -38,11 +38,11 @@ impl Plan {
 
     /// The same, with other test examples.
     pub(crate) fn with_test_set(config: &TaskConfig, test: Examples) -> Result<Self> {
-        config.step.check()?;
+        config.step.check(config.rounds)?;
         let architecture = config.model.architecture(test.shape(), test.classes())?;
         config.step.check_layers(&architecture)?;
         let model = Model::new(architecture);
-        let mechanism = mechanism(config, model.parameters())?;
+        let mechanism = mechanism(config, model.architecture().dimension()?)?;
         let scheme = Scheme::check_in(config.clients, config.check_in_rate, config.drop_out)
             .map_err(|error| ServerError::Config(format!("clients, check_in_rate, drop_out of [task]: {error}")))?;
         let charge_of_a_round = AccountedRound { scheme, randomizer: config.randomizer };
@@ -133,13 +133,11 @@ impl Plan {
     }
 }
 
-fn mechanism(config: &TaskConfig, parameters: usize) -> Result<Box<dyn VectorRandomizer>> {
+fn mechanism(config: &TaskConfig, dimension: u32) -> Result<Box<dyn VectorRandomizer>> {
     check_deployable(&config.randomizer)?;
     if !(config.clip > 0.0 && config.clip.is_finite()) {
         return Err(LearningError::out_of_range("clip", "a finite number above 0", config.clip).into());
     }
-    let dimension = u32::try_from(parameters)
-        .map_err(|_| LearningError::out_of_range("the model's number of weights", "below 2^32", parameters))?;
     Ok(vector_randomizer(config.randomizer, Shape { dimension, clip: config.clip })?)
 }
 

@@ -9,7 +9,7 @@ use crate::service::sign_round;
 use crate::store::{RoundRecord, Status};
 use bytes::Bytes;
 use serde::Serialize;
-use shuffledp_learning::participation::CheckInMonitor;
+use shuffledp_learning::monitor::CheckInMonitor;
 use shuffledp_wire::ModelHash;
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -1,12 +1,13 @@
 //! `shuffledp train`: a model trained by simulated clients, with ε running alongside.
 
+mod claim;
 mod estimate;
 mod promise;
 
 use crate::args::{count, real};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
-use crate::output::training::{Trained, heading, line, live, page, pictures};
+use crate::output::training::{Charged, Trained, charged, heading, line, live, page, pictures};
 use crate::output::{self, NewFile, Progress};
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
@@ -55,7 +56,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, conflicts_with_all = ["output", "resume", "report"])]
     dry_run: bool,
 
-    /// Show every bound on ε at the end, with its standing, and why the others do not apply
+    /// Show every bound on ε of the whole run, with its standing, and why the others do not apply
     #[arg(long)]
     all: bool,
 
@@ -106,28 +107,40 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         require_place(path)?;
     }
-    let report = args.report.as_deref().map(|path| NewFile::create("--report", path)).transpose()?;
+    let mut report = args.report_outside().map(|path| NewFile::create("--report", path)).transpose()?;
     if let Some(threads) = args.threads {
         set_threads(threads)?;
     }
-    if let Some(warning) = config.preparation.warning() {
-        output::say(&format!("warning: {warning}"));
-    }
     let dataset = config.load(args.data.as_deref()).map_err(refused)?;
     let population = Population::new(&dataset.train, config.clients, config.seed).map_err(refused)?;
+    let clients = population.count();
     let simulation = Simulation::new(&config, &population).map_err(refused)?;
+    let mut remarks = beforehand(&simulation)?;
+    remarks.iter().for_each(|sentence| output::say(sentence));
     if args.dry_run {
-        return estimate::run(simulation, &config, args.json);
+        return estimate::run(simulation, &config, args.json, args.all);
     }
-    let promise = promise::promise(&config, &population).map_err(refused)?;
-    let claim = promise::claim(&config, population.count()).map_err(refused)?;
-    promise.iter().chain(&claim).for_each(|sentence| output::say(sentence));
     let weights = simulation.model().parameters();
     let run = args.begin(simulation, &dataset.test).map_err(refused)?;
-    let (accountant, metrics) = finish(run, args, &config, &dataset.name, population.count())?;
-    let clients = population.count();
-    let trained = Trained { config: &config, data: &dataset.name, clients, weights, metrics, accountant };
+    if report.is_none() {
+        report = args.report.as_deref().map(|path| NewFile::create("--report", path)).transpose()?;
+    }
+    let Finished { accountant, metrics, warning } = finish(run, args, &config, &dataset.name, clients)?;
+    remarks.extend(warning);
+    let trained = Trained { config: &config, data: &dataset.name, clients, weights, metrics, accountant, remarks };
     conclude(&trained, args, report)
+}
+
+/// What there is to say about a run before its first round: warnings, what is known of its end, and what its paper claims.
+fn beforehand<P: Clients>(simulation: &Simulation<'_, P>) -> Result<Vec<String>, Failure> {
+    let (config, population) = (simulation.config(), simulation.population());
+    let clients = population.count();
+    let warnings = [config.preparation.warning(), config.data.warning(), config.warning(clients)];
+    let warnings = warnings.into_iter().flatten().map(|warning| format!("warning: {warning}"));
+    let (rounds, _) = simulation.plan().map_err(refused)?;
+    let promise = promise::promise(config, population, rounds).map_err(refused)?;
+    let claim = claim::claim(config, clients, rounds).map_err(refused)?;
+    Ok(warnings.chain(promise).chain(claim).collect())
 }
 
 impl TrainArgs {
@@ -139,7 +152,9 @@ impl TrainArgs {
             (name, None, None) => presets::preset(name.as_deref().unwrap_or_default()).map_err(refused)?,
         };
         config.seed = self.seed.unwrap_or(config.seed);
-        config.rounds = self.rounds.unwrap_or(config.rounds);
+        if let Some(rounds) = self.rounds {
+            config = config.with_rounds(rounds);
+        }
         config.target_epsilon = self.target_epsilon.or(config.target_epsilon);
         Ok(config)
     }
@@ -147,6 +162,17 @@ impl TrainArgs {
     /// The folder of the run, if it has one.
     fn folder(&self) -> Option<&Path> {
         self.what.resume.as_deref().or(self.output.as_deref())
+    }
+
+    /// Where the page goes, unless it is in the folder of the run, which is not made yet.
+    fn report_outside(&self) -> Option<&Path> {
+        let report = self.report.as_deref()?;
+        let absolute = |path: &Path| std::path::absolute(path).ok();
+        let inside = match (self.output.as_deref().and_then(absolute), absolute(report)) {
+            (Some(folder), Some(report)) => report.parent() == Some(folder.as_path()),
+            _ => false,
+        };
+        (!inside).then_some(report)
     }
 
     /// The run before its first round, or where it was stopped.
@@ -184,7 +210,7 @@ fn refused(error: LearningError) -> Failure {
 /// Could a folder be made here? Nothing is: a run that is refused for another reason leaves nothing behind.
 fn require_place(path: &Path) -> Result<(), Failure> {
     let complain = || format!("--output: cannot write to {}", path.display());
-    if std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
+    if !RunFolder::is_free(path) {
         let problem = "is not empty: name another folder, or go on with the run in it by --resume";
         return Err(Failure::Usage(format!("--output: {} {problem}", path.display())));
     }
@@ -202,14 +228,21 @@ fn set_threads(threads: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs to the end, with a line for each evaluation: all rounds that were charged, and all evaluations.
+/// What a run comes to: all rounds that were charged, all evaluations, and a warning if others came than were accounted for.
+struct Finished {
+    accountant: Accountant,
+    metrics: Vec<Metrics>,
+    warning: Option<String>,
+}
+
+/// Runs to the end, with a line for each evaluation.
 fn finish<P: Clients>(
     mut run: Run<'_, P>,
     args: &TrainArgs,
     config: &TrainingConfig,
     data: &str,
     clients: u64,
-) -> Result<(Accountant, Vec<Metrics>), Failure> {
+) -> Result<Finished, Failure> {
     let left = config.rounds.saturating_sub(run.simulation().state().round);
     let progress = Progress::new(left as usize, "training");
     if !args.json {
@@ -246,14 +279,14 @@ fn finish<P: Clients>(
     if result.round < config.rounds {
         output::say(&format!("stopped after {} rounds: another one would exceed the budget", result.round));
     }
-    if let Some(warning) = run.simulation().warning() {
-        output::say(&format!("warning: {warning}"));
-    }
-    match args.folder() {
+    let warning = run.simulation().warning().map(|warning| format!("warning: {warning}"));
+    warning.iter().for_each(|warning| output::say(warning));
+    let (accountant, metrics) = match args.folder() {
         // What was done before a run was resumed is in its folder.
-        Some(folder) => left_in(folder),
-        None => Ok((run.simulation().ledger().accountant().clone(), metrics)),
-    }
+        Some(folder) => left_in(folder)?,
+        None => (run.simulation().ledger().accountant().clone(), metrics),
+    };
+    Ok(Finished { accountant, metrics, warning })
 }
 
 /// The ledger and the metrics in the folder of a finished run.
@@ -267,18 +300,24 @@ fn left_in(folder: &Path) -> Result<(Accountant, Vec<Metrics>), Failure> {
     Ok((accountant, metrics.with_context(|| format!("metrics.jsonl in {} is damaged", folder.display()))?))
 }
 
+/// Every bound on what was charged, if the catalogue knows any.
+fn every_bound(config: &TrainingConfig, accountant: &Accountant) -> Result<Option<Outcome>, Failure> {
+    match charged(config, accountant) {
+        Charged::Rounds(question) => {
+            let target = Target::EpsilonAt { delta: config.delta };
+            return Ok(Some(Outcome::find(question, target, &Options::default(), Standing::Rigorous)?));
+        }
+        Charged::Epochs { .. } => output::say(
+            "no other bounds: what is published is about reports, not about blocks that are visited in turn",
+        ),
+        Charged::Nothing => output::say("no bounds: nothing was sent that is private"),
+    }
+    Ok(None)
+}
+
 /// Everything that is made of a finished run.
 fn conclude(trained: &Trained<'_>, args: &TrainArgs, report: Option<NewFile>) -> Result<(), Failure> {
-    let outcome = match trained.question().filter(|_| args.all) {
-        Some(question) => {
-            let target = Target::EpsilonAt { delta: trained.config.delta };
-            Some(Outcome::find(question, target, &Options::default(), Standing::Rigorous)?)
-        }
-        None => None,
-    };
-    if args.all && outcome.is_none() {
-        output::say("no bounds: they are known for rounds that are all alike and private");
-    }
+    let outcome = if args.all { every_bound(trained.config, &trained.accountant)? } else { None };
     let mut printed = Ok(());
     if let Some(outcome) = &outcome {
         let document = output::json::document(outcome, true)?;

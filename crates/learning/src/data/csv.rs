@@ -8,12 +8,21 @@ use std::path::Path;
 /// What the column with the labels is called unless told otherwise.
 pub const LABEL: &str = "label";
 
+/// A table that was read.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// A line is an example.
+    pub examples: Examples,
+    /// The names of the columns that are features, in their order.
+    pub features: Vec<String>,
+}
+
 /// Reads a table with a header, one of whose columns is called as `label` says (upper or lower case). Labels are whole numbers from 0 on; the
 /// other columns are the features, in their order.
 ///
 /// `shape` says what the features are together (28×28 pictures, for example); without it they are a plain vector. `classes` is how
 /// many classes there are; without it, as many as the largest label tells.
-pub fn read(path: &Path, label: &str, shape: Option<Shape>, classes: Option<usize>) -> Result<Examples> {
+pub fn read(path: &Path, label: &str, shape: Option<Shape>, classes: Option<usize>) -> Result<Table> {
     let wrong = |problem: String| LearningError::format(path, problem);
     let file = std::fs::File::open(path).map_err(LearningError::file("read", path))?;
     let mut reader = ::csv::ReaderBuilder::new().trim(::csv::Trim::All).from_reader(file);
@@ -48,7 +57,8 @@ pub fn read(path: &Path, label: &str, shape: Option<Shape>, classes: Option<usiz
     if shape.len() != features {
         return Err(wrong(format!("has {features} columns of features, but {shape} needs {}", shape.len())));
     }
-    let classes =
-        classes.unwrap_or_else(|| labels.iter().map(|label| usize::from(*label) + 1).max().unwrap_or(0).max(2));
-    Examples::from_floats(shape, classes, values, labels).map_err(|error| wrong(error.to_string()))
+    let classes = classes.unwrap_or_else(|| Examples::classes_told_by(&labels));
+    let examples = Examples::from_floats(shape, classes, values, labels).map_err(|error| wrong(error.to_string()))?;
+    let names = header.iter().enumerate().filter(|(index, _)| *index != column);
+    Ok(Table { examples, features: names.map(|(_, name)| name.to_owned()).collect() })
 }

@@ -100,6 +100,11 @@ impl Examples {
         self.labels.is_empty()
     }
 
+    /// How many classes there are if nobody says: as many as the largest label tells, at least two.
+    pub(crate) fn classes_told_by<'a>(labels: impl IntoIterator<Item = &'a u8>) -> usize {
+        labels.into_iter().map(|label| usize::from(*label) + 1).max().unwrap_or(0).max(2)
+    }
+
     /// Labels in order.
     pub fn labels(&self) -> &[u8] {
         &self.labels
@@ -122,14 +127,22 @@ impl Examples {
         Self::new(self.shape, self.classes, labels.len() * each, labels, values)
     }
 
-    /// Every number less `mean`, over `deviation`.
-    pub(crate) fn scaled(mut self, mean: f32, deviation: f32) -> Self {
+    /// Every number less `mean`, over `deviation`. An error if one of them leaves the finite numbers.
+    pub(crate) fn scaled(mut self, mean: f32, deviation: f32) -> Result<Self> {
         let scale = |value: &mut f32| *value = (*value - mean) / deviation;
         match &mut self.values {
             Values::Bytes { meaning, .. } => meaning.iter_mut().for_each(scale),
             Values::Floats(floats) => floats.iter_mut().for_each(scale),
         }
-        self
+        let finite = match &self.values {
+            Values::Bytes { meaning, .. } => meaning.iter().all(|value| value.is_finite()),
+            Values::Floats(floats) => floats.iter().all(|value| value.is_finite()),
+        };
+        if !finite {
+            let requirement = "such that every example stays a finite number";
+            return Err(LearningError::out_of_range("normalise", requirement, format!("{mean} and {deviation}")));
+        }
+        Ok(self)
     }
 
     /// The first `count` examples, or all if there are not so many.

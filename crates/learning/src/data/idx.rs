@@ -1,7 +1,7 @@
 //! The IDX format of MNIST: a magic number, dimensions, bytes. <http://yann.lecun.com/exdb/mnist/> describes it.
 
+use super::gzip;
 use crate::{LearningError, Result};
-use std::io::Read;
 use std::path::Path;
 
 /// An array of bytes.
@@ -16,14 +16,14 @@ pub struct Idx {
 /// The third byte of the magic number that means unsigned bytes.
 const UNSIGNED_BYTES: u8 = 8;
 
+/// Of a compressed file.
+const MOST_BYTES: u64 = 4 << 30;
+
 /// Reads a file; one that is compressed with gzip too.
 pub fn read(path: &Path) -> Result<Idx> {
     let mut bytes = std::fs::read(path).map_err(LearningError::file("read", path))?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut plain = Vec::new();
-        let read = flate2::read::GzDecoder::new(bytes.as_slice()).read_to_end(&mut plain);
-        read.map_err(|error| LearningError::format(path, format!("cannot be decompressed: {error}")))?;
-        bytes = plain;
+        bytes = gzip::decompress(&bytes, MOST_BYTES).map_err(|problem| LearningError::format(path, problem))?;
     }
     parse(bytes).map_err(|problem| LearningError::format(path, problem))
 }

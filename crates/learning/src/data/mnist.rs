@@ -1,6 +1,6 @@
 //! MNIST: found, checked, and fetched if asked.
 
-use super::{Dataset, Examples, idx};
+use super::{Dataset, Examples, gzip, idx};
 use crate::models::Shape;
 use crate::{LearningError, Result};
 use sha2::{Digest, Sha256};
@@ -73,10 +73,7 @@ pub fn install(from: &Path, data_directory: &Path) -> Result<PathBuf> {
         }
         let mut bytes = std::fs::read(&path).map_err(LearningError::file("read", &path))?;
         if path.extension().is_some_and(|extension| extension == "gz") {
-            let mut plain = Vec::new();
-            let read = flate2::read::GzDecoder::new(bytes.as_slice()).take(MOST_BYTES).read_to_end(&mut plain);
-            read.map_err(|error| LearningError::format(&path, format!("cannot be decompressed: {error}")))?;
-            bytes = plain;
+            bytes = gzip::decompress(&bytes, MOST_BYTES).map_err(|problem| LearningError::format(&path, problem))?;
         }
         verify(&path, &bytes, digest)?;
         files.push((name, bytes));

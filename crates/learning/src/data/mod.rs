@@ -1,17 +1,24 @@
 //! Examples and who has them: files, generated digits, populations larger than the data, principal components.
 
+mod bootstrap;
 pub mod csv;
 pub mod digits;
 pub mod directory;
 mod examples;
+mod gzip;
 pub mod idx;
 pub mod mnist;
 mod normalisation;
 pub mod npz;
+mod npz_sizes;
 mod pca;
-mod population;
 
+pub use bootstrap::Bootstrap;
 pub use examples::{Clients, Dataset, Examples};
 pub use normalisation::Normalisation;
 pub use pca::Pca;
-pub use population::Bootstrap;
+
+/// What the data in a file are called.
+pub(crate) fn name_of(path: &std::path::Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}

@@ -40,7 +40,7 @@ impl Normalisation {
         let Dataset { name, train, test } = dataset;
         match *self {
             Self::Constant { mean, deviation } => {
-                Dataset::new(name, train.scaled(mean, deviation), test.scaled(mean, deviation))
+                Dataset::new(name, train.scaled(mean, deviation)?, test.scaled(mean, deviation)?)
             }
             Self::Features => {
                 let scales = scales(&train);

@@ -1,6 +1,6 @@
 //! NumPy's archives, with the names that Keras gave them: `x_train`, `y_train`, `x_test`, `y_test`.
 
-use super::{Dataset, Examples};
+use super::{Dataset, Examples, name_of, npz_sizes};
 use crate::models::Shape;
 use crate::{LearningError, Result};
 use ndarray::{ArrayD, IxDyn};
@@ -11,8 +11,10 @@ use std::path::Path;
 /// Reads both parts of a dataset.
 ///
 /// `x_*` are \[examples, features\], \[examples, rows, columns\] or \[examples, channels, rows, columns\] of bytes, which are scaled to
-/// 0 to 1, or of floats, which are taken as they are; `y_*` are \[examples\] of integers from 0 on.
-pub fn read(path: &Path) -> Result<Dataset> {
+/// 0 to 1, or of floats, which are taken as they are; `y_*` are \[examples\] of integers from 0 on. `classes` is how many classes there are; without it, as many as
+/// the largest label tells.
+pub fn read(path: &Path, classes: Option<usize>) -> Result<Dataset> {
+    npz_sizes::check(path)?;
     let file = File::open(path).map_err(LearningError::file("read", path))?;
     let mut archive = Archive {
         path,
@@ -21,12 +23,10 @@ pub fn read(path: &Path) -> Result<Dataset> {
     };
     let train_labels = archive.labels("y_train")?;
     let test_labels = archive.labels("y_test")?;
-    let classes =
-        train_labels.iter().chain(&test_labels).map(|label| usize::from(*label) + 1).max().unwrap_or(0).max(2);
+    let classes = classes.unwrap_or_else(|| Examples::classes_told_by(train_labels.iter().chain(&test_labels)));
     let train = archive.examples("x_train", train_labels, classes)?;
     let test = archive.examples("x_test", test_labels, classes)?;
-    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    Dataset::new(name, train, test).map_err(|error| LearningError::format(path, error.to_string()))
+    Dataset::new(name_of(path), train, test).map_err(|error| LearningError::format(path, error.to_string()))
 }
 
 struct Archive<'a> {

@@ -126,6 +126,13 @@ impl Architecture {
         self.stations().map(|station| station.layer.parameters(station.input)).sum()
     }
 
+    /// d as randomizers count it: reports have room for 2³² − 1 coordinates.
+    pub fn dimension(&self) -> Result<u32> {
+        let weights = self.parameters();
+        u32::try_from(weights)
+            .map_err(|_| LearningError::out_of_range("the model's number of weights", "below 2^32", weights))
+    }
+
     /// How many weights and biases each layer has that has any, first to last.
     pub fn weights_by_layer(&self) -> impl Iterator<Item = usize> {
         self.stations().map(|station| station.layer.parameters(station.input)).filter(|&weights| weights > 0)

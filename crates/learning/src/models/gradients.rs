@@ -134,7 +134,7 @@ impl Model {
             };
             match (wrong, not_finite) {
                 (Some(what), NotFinite::Refused) => {
-                    let advice = "the training has diverged; take smaller steps or clip harder";
+                    let advice = "the training has diverged; take smaller steps, clip harder, or normalise examples that are too large";
                     return Err(LearningError::NotFinite { what, client: group[lane], advice });
                 }
                 (Some(_), NotFinite::Zeros) => gradient.fill(0.0),

@@ -55,6 +55,9 @@ pub enum Algorithm {
     },
 }
 
+/// Far above the numbers that f32 holds with fewer digits, for which no rounding here is thought through.
+const LEAST_CLIP: f32 = 1e-20;
+
 /// How gradients become reports.
 pub(crate) enum Reporting {
     /// As frames, as they are deployed.
@@ -73,21 +76,18 @@ impl Algorithm {
         Ok(match *self {
             Self::CldpSgd { sampled, .. } | Self::NoPrivacy { sampled } => Scheme::subsampled(clients, sampled)?,
             Self::CheckIn { rate, drop_out, .. } => Scheme::check_in(clients, rate, drop_out)?,
-            Self::ShuffledNoisySgd { blocks, .. } => Scheme::shuffle(blocks)?,
+            Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } => {
+                BlockNoise::new(blocks, clients, local_epsilon, hides)?;
+                Scheme::shuffle(blocks)?
+            }
         })
-    }
-
-    /// The noise on blocks, if there are any.
-    fn block_noise(&self, clients: u64) -> Result<Option<BlockNoise>> {
-        let Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } = *self else { return Ok(None) };
-        let noise = BlockNoise { blocks, clients, local_epsilon, hides };
-        noise.check()?;
-        Ok(Some(noise))
     }
 
     /// The blocks of `clients`, if records are in blocks.
     pub(crate) fn blocks(&self, clients: u64, seed: u64) -> Result<Option<Blocks>> {
-        Ok(self.block_noise(clients)?.map(|noise| Blocks::new(clients, noise.blocks, seed)))
+        let Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } = *self else { return Ok(None) };
+        BlockNoise::new(blocks, clients, local_epsilon, hides)?;
+        Ok(Some(Blocks::new(clients, blocks, seed)))
     }
 
     /// So many rounds are charged at once.
@@ -102,27 +102,29 @@ impl Algorithm {
             Self::CldpSgd { randomizer, .. } | Self::CheckIn { randomizer, .. } => {
                 Some(Cost::Round(Round { scheme, randomizer }))
             }
-            Self::ShuffledNoisySgd { blocks, .. } => match self.block_noise(clients)? {
-                Some(noise) => Some(noise.cost(rounds.div_ceil(blocks), delta)?),
-                None => None,
-            },
+            Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } => {
+                let noise = BlockNoise::new(blocks, clients, local_epsilon, hides)?;
+                Some(noise.cost(rounds.div_ceil(blocks), delta)?)
+            }
             Self::NoPrivacy { .. } => None,
         })
     }
 
-    /// What the algorithm's paper claims for `rounds`, where that is not sound: for people who compare, never charged.
+    /// What the algorithm's paper claims for `rounds` with its noise, where that is not sound: for people who compare, never charged.
     pub fn published_claim(&self, clients: u64, rounds: u64, delta: f64) -> Result<Option<Bound>> {
-        let Some(noise) = self.block_noise(clients)? else { return Ok(None) };
-        noise.published_claim(rounds.div_ceil(noise.blocks), delta)
+        let Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } = *self else { return Ok(None) };
+        let noise = BlockNoise::new(blocks, clients, local_epsilon, hides)?;
+        if hides == Hides::Block || blocks == clients || rounds == 0 {
+            return Ok(None);
+        }
+        noise.published_claim(rounds.div_ceil(blocks), delta)
     }
 
-    /// How gradients of a model with so many `weights` become reports.
-    pub(crate) fn reporting(&self, clients: u64, weights: usize) -> Result<Reporting> {
-        let dimension = u32::try_from(weights)
-            .map_err(|_| LearningError::out_of_range("the model's number of weights", "below 2^32", weights))?;
+    /// How gradients of `dimension` numbers become reports.
+    pub(crate) fn reporting(&self, clients: u64, dimension: u32) -> Result<Reporting> {
         let shape = |clip: f32| match clip {
-            clip if clip > 0.0 && clip.is_finite() => Ok(Shape { dimension, clip }),
-            _ => Err(LearningError::out_of_range("clip", "a finite number above 0", clip)),
+            clip if (LEAST_CLIP..=f32::MAX).contains(&clip) => Ok(Shape { dimension, clip }),
+            _ => Err(LearningError::out_of_range("clip", format!("a finite number of at least {LEAST_CLIP:e}"), clip)),
         };
         Ok(match *self {
             Self::CldpSgd { randomizer, clip, .. } | Self::CheckIn { randomizer, clip, .. } => {
@@ -131,10 +133,10 @@ impl Algorithm {
                     _ => Reporting::Frames(Frames::new(randomizer, shape(clip)?)?),
                 }
             }
-            Self::ShuffledNoisySgd { clip, .. } => match self.block_noise(clients)? {
-                Some(noise) => Reporting::Blocks(BlockMean::new(noise.between_blocks(), shape(clip)?)?),
-                None => Reporting::Plain(Plain { dimension }),
-            },
+            Self::ShuffledNoisySgd { blocks, local_epsilon, hides, clip } => {
+                let noise = BlockNoise::new(blocks, clients, local_epsilon, hides)?;
+                Reporting::Blocks(BlockMean::new(noise.between_blocks(), shape(clip)?)?)
+            }
             Self::NoPrivacy { .. } => Reporting::Plain(Plain { dimension }),
         })
     }

@@ -72,27 +72,34 @@ impl Blocks {
 /// Blocks of Laplace noise, as the configuration has them, over so many clients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct BlockNoise {
-    pub(crate) blocks: u64,
-    pub(crate) clients: u64,
-    pub(crate) local_epsilon: f64,
-    pub(crate) hides: Hides,
+    blocks: u64,
+    clients: u64,
+    local_epsilon: f64,
+    hides: Hides,
 }
+
+/// Every record has a place in a list, of eight bytes.
+const MOST_RECORDS: u64 = 100_000_000;
 
 /// The mean is rounded to f32 before it is randomized, and clipped once more: that moves it by less than 2⁻²⁰·C, whatever the block, and two of them by 2⁻²⁰·2C.
 const ROUNDING: f64 = 1.0 / 1_048_576.0;
 
 impl BlockNoise {
-    pub(crate) fn check(&self) -> Result<()> {
-        if !(1..=self.clients).contains(&self.blocks) {
-            let requirement = format!("between 1 and the number of clients, {}", self.clients);
-            return Err(LearningError::out_of_range("blocks", requirement, self.blocks));
+    pub(crate) fn new(blocks: u64, clients: u64, local_epsilon: f64, hides: Hides) -> Result<Self> {
+        if clients > MOST_RECORDS {
+            let requirement = format!("at most {MOST_RECORDS}, to be put into blocks");
+            return Err(LearningError::out_of_range("clients", requirement, clients));
+        }
+        if !(1..=clients).contains(&blocks) {
+            let requirement = format!("between 1 and the number of clients, {clients}");
+            return Err(LearningError::out_of_range("blocks", requirement, blocks));
         }
         let largest = Release::MAX_PARAMETER;
-        if !(self.local_epsilon > 0.0 && self.local_epsilon <= largest) {
+        if !(local_epsilon > 0.0 && local_epsilon <= largest) {
             let requirement = format!("above 0 and at most {largest}");
-            return Err(LearningError::out_of_range("local_epsilon", requirement, self.local_epsilon));
+            return Err(LearningError::out_of_range("local_epsilon", requirement, local_epsilon));
         }
-        Ok(())
+        Ok(Self { blocks, clients, local_epsilon, hides })
     }
 
     /// Records of the smallest block, whose mean moves most.
@@ -181,7 +188,7 @@ mod tests {
     }
 
     fn noise(blocks: u64, clients: u64, hides: Hides) -> BlockNoise {
-        BlockNoise { blocks, clients, local_epsilon: 1.0, hides }
+        BlockNoise::new(blocks, clients, 1.0, hides).unwrap()
     }
 
     /// ε of ten epochs, charged as decided.
@@ -226,10 +233,15 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        assert!(noise(0, 10, Hides::Record).check().is_err());
-        assert!(noise(11, 10, Hides::Record).check().unwrap_err().to_string().contains("blocks must be"));
+        let refused = |blocks, clients, local_epsilon| {
+            BlockNoise::new(blocks, clients, local_epsilon, Hides::Record).unwrap_err().to_string()
+        };
+        for (blocks, clients) in [(0, 10), (11, 10), (1, 0)] {
+            assert!(refused(blocks, clients, 1.0).contains("blocks must be"));
+        }
+        assert!(refused(1, 1_000_000_000_000, 1.0).contains("clients must be at most"));
         for local_epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY, 1001.0] {
-            assert!(BlockNoise { local_epsilon, ..noise(5, 10, Hides::Record) }.check().is_err());
+            assert!(refused(5, 10, local_epsilon).contains("local_epsilon"));
         }
     }
 }

@@ -4,8 +4,8 @@
 //! among its metadata. Randomness needs no place in it: every stream is named by the seed and the round.
 
 use super::{Metrics, TrainingConfig};
-use crate::data::Clients;
-use crate::participation::CheckInMonitor;
+use crate::data::{Clients, Examples};
+use crate::monitor::CheckInMonitor;
 use crate::step::ServerState;
 use crate::{LearningError, Result};
 use safetensors::tensor::TensorView;
@@ -70,22 +70,14 @@ struct Header {
     seconds: f64,
 }
 
-/// Of so many clients the data are looked at to recognise them.
-const LOOKED_AT: u64 = 1024;
+/// So many clients, and so many test examples, are looked at to recognise the data: all of MNIST, a part of ten million.
+const LOOKED_AT: u64 = 1 << 16;
 
 impl Identity {
-    pub(crate) fn new(config: &TrainingConfig, population: &impl Clients) -> Result<Self> {
+    pub(crate) fn new(config: &TrainingConfig, population: &impl Clients, test: &Examples) -> Result<Self> {
         let mut data = Sha256::new();
-        let (count, shape) = (population.count(), population.shape());
-        for number in [count, shape.len() as u64, population.classes() as u64] {
-            data.update(number.to_le_bytes());
-        }
-        let mut example = vec![0.0; shape.len()];
-        for index in 0..count.min(LOOKED_AT) {
-            let client = (u128::from(index) * u128::from(count) / u128::from(count.min(LOOKED_AT))) as u64;
-            data.update((population.example(client, &mut example) as u64).to_le_bytes());
-            example.iter().for_each(|value| data.update(value.to_le_bytes()));
-        }
+        recognise(population, &mut data);
+        recognise(test, &mut data);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             config: hexadecimal(&Sha256::digest(config.to_text()?)),
@@ -93,8 +85,8 @@ impl Identity {
         })
     }
 
-    /// Whether a checkpoint of `other` may be taken up here.
-    fn accept(&self, other: &Self) -> std::result::Result<(), String> {
+    /// Whether what a run of `other` left may be taken up here.
+    pub(crate) fn accept(&self, other: &Self) -> std::result::Result<(), String> {
         if other.version != self.version {
             let (theirs, ours) = (&other.version, &self.version);
             return Err(format!("was written by version {theirs}, and this is {ours}: resume with that one"));
@@ -108,6 +100,19 @@ impl Identity {
             return Err("belongs to a run on other data: give the data directory of that run".into());
         }
         Ok(())
+    }
+}
+
+fn recognise(clients: &impl Clients, data: &mut Sha256) {
+    let (count, shape) = (clients.count(), clients.shape());
+    for number in [count, shape.len() as u64, clients.classes() as u64] {
+        data.update(number.to_le_bytes());
+    }
+    let mut example = vec![0.0; shape.len()];
+    for index in 0..count.min(LOOKED_AT) {
+        let client = (u128::from(index) * u128::from(count) / u128::from(count.min(LOOKED_AT))) as u64;
+        data.update((clients.example(client, &mut example) as u64).to_le_bytes());
+        example.iter().for_each(|value| data.update(value.to_le_bytes()));
     }
 }
 

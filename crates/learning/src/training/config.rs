@@ -3,6 +3,7 @@
 use super::{Algorithm, DataConfig, Preparation};
 use crate::data::Dataset;
 use crate::models::ModelConfig;
+use crate::schedule::Schedule;
 use crate::step::StepRule;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,27 @@ impl TrainingConfig {
         self.preparation.apply(self.data.load(data_directory)?)
     }
 
+    /// The same for so many rounds. A schedule that ends with the run still does.
+    #[must_use]
+    pub fn with_rounds(mut self, rounds: u64) -> Self {
+        if let Schedule::Cosine { rounds: last, .. } = &mut self.step.schedule
+            && *last == self.rounds
+        {
+            *last = rounds;
+        }
+        Self { rounds, ..self }
+    }
+
+    /// A sentence of warning if δ would allow somebody to be exposed.
+    pub fn warning(&self, clients: u64) -> Option<String> {
+        (self.delta * clients as f64 > 1.0).then(|| {
+            format!(
+                "δ = {} is above one over the {clients} clients: it would allow one of them to be exposed",
+                self.delta
+            )
+        })
+    }
+
     /// Whether it makes sense, as far as can be said without the data.
     pub fn check(&self) -> Result<()> {
         if self.rounds == 0 {
@@ -69,6 +91,6 @@ impl TrainingConfig {
         if self.evaluate_every == 0 {
             return Err(LearningError::out_of_range("evaluate_every", "at least 1", self.evaluate_every));
         }
-        self.step.check()
+        self.step.check(self.rounds)
     }
 }

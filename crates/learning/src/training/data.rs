@@ -1,6 +1,6 @@
 //! Where the examples of a run come from.
 
-use crate::data::{Clients, Dataset, Examples, csv, digits, directory, idx, mnist, npz};
+use crate::data::{Clients, Dataset, Examples, csv, digits, directory, idx, mnist, name_of, npz};
 use crate::models::Shape;
 use crate::{LearningError, Result, random};
 use serde::{Deserialize, Serialize};
@@ -29,11 +29,17 @@ pub enum DataConfig {
         test_images: PathBuf,
         /// \[examples\].
         test_labels: PathBuf,
+        /// How many classes there are; as many as the largest label tells, unless told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        classes: Option<usize>,
     },
     /// NumPy's archive with `x_train`, `y_train`, `x_test`, `y_test`.
     Npz {
         /// The archive.
         file: PathBuf,
+        /// How many classes there are; as many as the largest label tells, unless told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        classes: Option<usize>,
     },
     /// A table with a line for each example.
     Csv {
@@ -75,10 +81,10 @@ impl DataConfig {
     pub fn find_from(&mut self, folder: &Path) -> Result<()> {
         let paths: Vec<&mut PathBuf> = match self {
             Self::Digits { .. } | Self::Mnist => Vec::new(),
-            Self::Idx { train_images, train_labels, test_images, test_labels } => {
+            Self::Idx { train_images, train_labels, test_images, test_labels, .. } => {
                 vec![train_images, train_labels, test_images, test_labels]
             }
-            Self::Npz { file } => vec![file],
+            Self::Npz { file, .. } => vec![file],
             Self::Csv { train, test, .. } => [train].into_iter().chain(test).collect(),
         };
         for path in paths {
@@ -87,27 +93,48 @@ impl DataConfig {
         Ok(())
     }
 
+    /// A sentence of warning if clients decide how large the model is: ε does not cover that.
+    pub fn warning(&self) -> Option<String> {
+        let told = match self {
+            Self::Digits { .. } | Self::Mnist => true,
+            Self::Idx { classes, .. } | Self::Npz { classes, .. } | Self::Csv { classes, .. } => classes.is_some(),
+        };
+        (!told).then(|| {
+            "the number of classes is taken from the largest label, and no ε here covers that; in earnest, say it with `classes` of [data]".to_owned()
+        })
+    }
+
     /// Loads it; `data_directory` as in [`directory::data_directory`].
     pub fn load(&self, data_directory: Option<&Path>) -> Result<Dataset> {
         match self {
             Self::Digits { train, test } => digits::dataset(*train, *test, DIGITS_SEED),
             Self::Mnist => mnist::load(&directory::data_directory(data_directory)?),
-            Self::Idx { train_images, train_labels, test_images, test_labels } => {
+            Self::Idx { train_images, train_labels, test_images, test_labels, classes } => {
                 let train = Pictures::read(train_images, train_labels)?;
                 let test = Pictures::read(test_images, test_labels)?;
-                let classes = train.classes().max(test.classes());
-                Dataset::new(stem(train_images), train.examples(classes)?, test.examples(classes)?)
+                let labels = train.labels.bytes.iter().chain(&test.labels.bytes);
+                let classes = classes.unwrap_or_else(|| Examples::classes_told_by(labels));
+                Dataset::new(name_of(train_images), train.examples(classes)?, test.examples(classes)?)
             }
-            Self::Npz { file } => npz::read(file),
+            Self::Npz { file, classes } => npz::read(file, *classes),
             Self::Csv { train, test, test_share, label, shape, classes } => {
-                let name = stem(train);
+                let name = name_of(train);
                 match (test, *test_share) {
                     (Some(test), None) => {
-                        let train = csv::read(train, label, *shape, *classes)?;
-                        let test = csv::read(test, label, Some(train.shape()), Some(train.classes()))?;
-                        Dataset::new(name, train, test)
+                        let known = csv::read(train, label, *shape, *classes)?;
+                        let (shape, classes) = (known.examples.shape(), known.examples.classes());
+                        let tested = csv::read(test, label, Some(shape), Some(classes))?;
+                        if tested.features != known.features {
+                            let (here, there) = (tested.features.join(", "), known.features.join(", "));
+                            let problem = format!(
+                                "its columns are {here}, but those of {} are {there}: name and order them alike",
+                                train.display()
+                            );
+                            return Err(LearningError::format(test, problem));
+                        }
+                        Dataset::new(name, known.examples, tested.examples)
                     }
-                    (None, Some(share)) => split(name, &csv::read(train, label, *shape, *classes)?, share),
+                    (None, Some(share)) => split(name, &csv::read(train, label, *shape, *classes)?.examples, share),
                     (given, _) => {
                         let requirement = "one of test, a file, and test_share, a share of train";
                         let given = if given.is_some() { "both" } else { "neither" };
@@ -145,11 +172,6 @@ impl<'a> Pictures<'a> {
         Ok(Self { path, shape: Shape::new(1, height, width), images, labels })
     }
 
-    /// As many as the largest label tells.
-    fn classes(&self) -> usize {
-        self.labels.bytes.iter().map(|label| usize::from(*label) + 1).max().unwrap_or(0).max(2)
-    }
-
     fn examples(self, classes: usize) -> Result<Examples> {
         Examples::from_bytes(self.shape, classes, self.images.bytes, self.labels.bytes, 0.0, 1.0)
             .map_err(|error| LearningError::format(self.path, error.to_string()))
@@ -167,8 +189,4 @@ fn split(name: String, examples: &Examples, share: f64) -> Result<Dataset> {
     random::shuffle(&mut random::stream(SPLIT_SEED, "test share", &[]), &mut places);
     let (test, train) = places.split_at(aside as usize);
     Dataset::new(name, examples.at(train)?, examples.at(test)?)
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }

@@ -3,10 +3,11 @@
 use super::checkpoint::{Checkpoint, Identity};
 use super::{Metrics, Simulation, TrainingConfig};
 use crate::data::Clients;
-use crate::models::save_weights;
+use crate::models::{load_weights, save_weights};
 use crate::{LearningError, Result};
 use fs4::{FileExt, TryLockError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use shuffledp_accounting::accountant::Accountant;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ const CONFIG: &str = "config.toml";
 const METRICS: &str = "metrics.jsonl";
 const CHECKPOINT: &str = "checkpoint";
 const RECORD: &str = "run.json";
+const LEDGER: &str = "ledger.json";
+const WEIGHTS: &str = "weights.safetensors";
 
 /// The folder of a run: `config.toml`, `metrics.jsonl`, while it runs `checkpoint`, at the end `run.json`, `ledger.json`, `weights.safetensors`. One
 /// process at a time may write to it: `metrics.jsonl` is locked.
@@ -30,12 +33,33 @@ pub struct RunFolder {
 #[derive(Serialize)]
 struct RunRecord<'a> {
     version: &'static str,
+    identity: &'a Identity,
     config: &'a TrainingConfig,
     threads: usize,
     seconds: f64,
     rounds: u64,
     stopped_by_budget: bool,
+    /// Of a check-in, how many came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_in: Option<CheckInRecord>,
     result: &'a Metrics,
+}
+
+/// The rate at which clients were heard, beside the one that was accounted for.
+#[derive(Serialize)]
+struct CheckInRecord {
+    accounted_rate: f64,
+    /// An interval of confidence 99 %.
+    observed_rate: (f64, f64),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+/// What is read of it again.
+#[derive(Deserialize)]
+struct FinishedRun {
+    identity: Identity,
+    result: Metrics,
 }
 
 /// How far the run of a folder got.
@@ -51,8 +75,7 @@ pub(crate) enum Left {
 impl RunFolder {
     /// Makes the folder, which must not exist or be empty, and writes the configuration.
     pub fn create(path: &Path, config: &TrainingConfig) -> Result<Self> {
-        let has_something = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
-        if has_something {
+        if !Self::is_free(path) {
             return Err(LearningError::format(
                 path,
                 "is not empty: name another folder, so that no run is overwritten, or resume the run that is in it",
@@ -64,6 +87,13 @@ impl RunFolder {
         let metrics = File::create_new(&name).map_err(LearningError::file("create", &name))?;
         lock(&metrics, path)?;
         Ok(Self { path: path.to_owned(), metrics, written: 0 })
+    }
+
+    /// Whether a run may be begun here. One that was killed before its configuration was written has left nothing to lose.
+    pub fn is_free(path: &Path) -> bool {
+        let nothing = part(CONFIG);
+        let Ok(mut entries) = std::fs::read_dir(path) else { return true };
+        entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == nothing.as_str()))
     }
 
     /// The configuration of the run in the folder.
@@ -85,8 +115,7 @@ impl RunFolder {
 
     /// How far the run got. `metrics.jsonl` is cut back to there: what was written after the checkpoint, perhaps half, will be written again.
     pub(crate) fn left(&mut self, identity: &Identity) -> Result<Left> {
-        if self.path.join(RECORD).exists() {
-            let result = self.last_metrics()?;
+        if let Some(result) = self.finished(identity)? {
             self.remove_checkpoint()?;
             return Ok(Left::Finished(result));
         }
@@ -106,15 +135,45 @@ impl RunFolder {
         Ok(Left::Stopped(Box::new(checkpoint)))
     }
 
-    fn last_metrics(&self) -> Result<Metrics> {
-        let name = self.path.join(METRICS);
-        let text = std::fs::read_to_string(&name).map_err(LearningError::file("read", &name))?;
-        let last = text.lines().last().ok_or_else(|| LearningError::format(&name, "is empty"))?;
-        serde_json::from_str(last).map_err(|error| LearningError::format(&name, error.to_string()))
+    /// The result of a run that has come to its end.
+    fn finished(&self, identity: &Identity) -> Result<Option<Metrics>> {
+        let name = self.path.join(RECORD);
+        let text = match std::fs::read_to_string(&name) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(LearningError::file("read", &name)(error)),
+        };
+        let run: FinishedRun =
+            serde_json::from_str(&text).map_err(|error| LearningError::format(&name, error.to_string()))?;
+        identity.accept(&run.identity).map_err(|problem| LearningError::format(&name, problem))?;
+        Ok(Some(run.result))
+    }
+
+    /// Whether the files of a run that has come to its `result` are those that it left.
+    pub(crate) fn check_finished<P: Clients>(&self, simulation: &Simulation<'_, P>, result: &Metrics) -> Result<()> {
+        let read = |name: &str| {
+            let path = self.path.join(name);
+            let bytes = std::fs::read(&path).map_err(LearningError::file("read", &path))?;
+            Ok::<_, LearningError>((path, bytes))
+        };
+        let (path, bytes) = read(WEIGHTS)?;
+        load_weights(simulation.model().architecture(), &bytes, &path)?;
+        let other = "is not as the run left it: put it back";
+        let (path, bytes) = read(LEDGER)?;
+        if Accountant::load(&String::from_utf8_lossy(&bytes))? != simulation.account_of(result.round)? {
+            return Err(LearningError::format(&path, other));
+        }
+        let (path, bytes) = read(METRICS)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let last = text.lines().last().and_then(|line| serde_json::from_str::<Metrics>(line).ok());
+        if last != Some(*result) {
+            return Err(LearningError::format(&path, other));
+        }
+        Ok(())
     }
 
     /// Adds a line to `metrics.jsonl`.
-    pub fn add(&mut self, metrics: &Metrics) -> Result<()> {
+    pub(crate) fn add(&mut self, metrics: &Metrics) -> Result<()> {
         let line = json(metrics, false)?;
         let name = self.path.join(METRICS);
         self.metrics.write_all(line.as_bytes()).map_err(LearningError::file("write", &name))?;
@@ -129,26 +188,38 @@ impl RunFolder {
 
     /// Writes a checkpoint over the last one. The metrics that it counts on are on the disk before it is.
     pub(crate) fn keep(&self, checkpoint: &Checkpoint, identity: &Identity) -> Result<()> {
-        let name = self.path.join(METRICS);
-        self.metrics.sync_data().map_err(LearningError::file("write", &name))?;
+        self.sync_metrics()?;
         write(&self.path.join(CHECKPOINT), &checkpoint.encode(identity)?)
     }
 
+    fn sync_metrics(&self) -> Result<()> {
+        let name = self.path.join(METRICS);
+        self.metrics.sync_data().map_err(LearningError::file("write", &name))
+    }
+
     /// Writes what is known at the end. The record is last: where it is, everything is.
-    pub fn finish<P: Clients>(&self, simulation: &Simulation<'_, P>, result: &Metrics) -> Result<()> {
+    pub(crate) fn finish<P: Clients>(
+        &self,
+        simulation: &Simulation<'_, P>,
+        result: &Metrics,
+        identity: &Identity,
+    ) -> Result<()> {
+        self.sync_metrics()?;
         let config = simulation.config();
         let record = RunRecord {
             version: env!("CARGO_PKG_VERSION"),
+            identity,
             config,
             threads: rayon::current_num_threads(),
             seconds: result.seconds,
             rounds: result.round,
             stopped_by_budget: result.round < config.rounds,
+            check_in: check_in(simulation),
             result,
         };
         let weights = save_weights(simulation.model().architecture(), &simulation.state().answer())?;
-        write(&self.path.join("weights.safetensors"), &weights)?;
-        write(&self.path.join("ledger.json"), simulation.ledger().accountant().save()?.as_bytes())?;
+        write(&self.path.join(WEIGHTS), &weights)?;
+        write(&self.path.join(LEDGER), simulation.ledger().accountant().save()?.as_bytes())?;
         write(&self.path.join(RECORD), json(&record, true)?.as_bytes())?;
         self.remove_checkpoint()
     }
@@ -165,6 +236,11 @@ impl RunFolder {
         }
         Ok(())
     }
+}
+
+fn check_in<P: Clients>(simulation: &Simulation<'_, P>) -> Option<CheckInRecord> {
+    let (accounted_rate, observed_rate) = simulation.check_in_rates()?;
+    Some(CheckInRecord { accounted_rate, observed_rate, warning: simulation.warning() })
 }
 
 fn json(value: &impl Serialize, pretty: bool) -> Result<String> {

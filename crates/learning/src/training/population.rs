@@ -1,8 +1,11 @@
 //! The clients of a run: one for each example, or more.
 
-use crate::Result;
 use crate::data::{Bootstrap, Clients, Examples};
 use crate::models::Shape;
+use crate::{LearningError, Result};
+
+/// Each of them flips a coin in every round, or has a place in a list: more are beyond patience and memory.
+const MOST_CLIENTS: u64 = 1_000_000_000;
 
 /// Who takes part in a run.
 #[derive(Debug, Clone)]
@@ -18,6 +21,10 @@ impl<'a> Population<'a> {
     pub fn new(examples: &'a Examples, clients: Option<u64>, seed: u64) -> Result<Self> {
         Ok(match clients {
             None => Self::Own(examples),
+            Some(clients) if clients > MOST_CLIENTS => {
+                let requirement = format!("at most {MOST_CLIENTS}, to be simulated");
+                return Err(LearningError::out_of_range("clients", requirement, clients));
+            }
             Some(clients) => Self::Drawn(Bootstrap::new(examples, clients, seed)?),
         })
     }

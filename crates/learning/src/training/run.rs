@@ -58,7 +58,10 @@ impl<'a, P: Clients> Run<'a, P> {
         let identity = run.identity()?;
         match folder.left(&identity)? {
             Left::Nothing => return Self::start(run.simulation, test, Some(folder)),
-            Left::Finished(result) => run.finished = Some(result),
+            Left::Finished(result) => {
+                folder.check_finished(&run.simulation, &result)?;
+                run.finished = Some(result);
+            }
             Left::Stopped(checkpoint) => {
                 let Checkpoint { snapshot, metrics, seconds, .. } = *checkpoint;
                 run.simulation.restore(snapshot)?;
@@ -86,7 +89,7 @@ impl<'a, P: Clients> Run<'a, P> {
     }
 
     fn identity(&self) -> Result<Identity> {
-        Identity::new(self.simulation.config(), self.simulation.population())
+        Identity::new(self.simulation.config(), self.simulation.population(), self.test)
     }
 
     /// Other seconds between two checkpoints than 30. There is one after every evaluation anyway.
@@ -125,8 +128,8 @@ impl<'a, P: Clients> Run<'a, P> {
             Some(last) => (last, false),
             None => (self.evaluate()?, true),
         };
-        if let Some((folder, _)) = &self.folder {
-            folder.finish(&self.simulation, &result)?;
+        if let Some((folder, identity)) = &self.folder {
+            folder.finish(&self.simulation, &result, identity)?;
         }
         self.finished = Some(result);
         Ok(Progress::Finished { result, fresh })

@@ -8,12 +8,13 @@ use crate::collect::Collector;
 use crate::data::{Clients, Examples};
 use crate::ledger::{Cost, Ledger};
 use crate::models::{Model, initial_weights};
-use crate::participation::{CLIENT, CheckInMonitor, SUMMED_NOISE, participants};
+use crate::monitor::CheckInMonitor;
+use crate::participation::{CLIENT, SUMMED_NOISE, participants};
 use crate::round::{charge, server_step};
 use crate::step::ServerState;
 use crate::{LearningError, Result};
 use shuffledp_accounting::accountant::Accountant;
-use shuffledp_accounting::scheme::Scheme;
+use shuffledp_accounting::scheme::{Participation, Scheme};
 use shuffledp_randomizers::SimulationRng;
 
 /// All clients, the shuffler and the server of a run.
@@ -50,9 +51,10 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let state = ServerState::started(initial_weights(&architecture, config.seed), &config.step);
         let model = Model::new(architecture);
         let scheme = config.algorithm.scheme(population.count())?;
+        require_patience(&scheme)?;
         let blocks = config.algorithm.blocks(population.count(), config.seed)?;
         let cost = config.algorithm.cost(population.count(), config.rounds, config.delta)?;
-        let reporting = config.algorithm.reporting(population.count(), model.parameters())?;
+        let reporting = config.algorithm.reporting(population.count(), model.architecture().dimension()?)?;
         if cost.is_none() && config.target_epsilon.is_some() {
             let requirement = "left out where nothing is private";
             return Err(LearningError::out_of_range("target_epsilon", requirement, "given"));
@@ -113,6 +115,11 @@ impl<'a, P: Clients> Simulation<'a, P> {
         &self.ledger
     }
 
+    /// Of a check-in: the rate that is accounted for, and the one at which clients were heard so far, as an interval of confidence 99 %.
+    pub fn check_in_rates(&self) -> Option<(f64, (f64, f64))> {
+        Some((self.scheme.check_in_rate()?, self.monitor.interval()?))
+    }
+
     /// A sentence of warning if more clients come than were accounted for.
     pub fn warning(&self) -> Option<String> {
         self.monitor.warning(&self.scheme)
@@ -142,7 +149,9 @@ impl<'a, P: Clients> Simulation<'a, P> {
         };
         let heard = speakers.len() as u64;
         self.monitor.add(heard, self.scheme.clients());
-        self.last = LastRound { participants: heard, loss: loss / heard.max(1) as f64 };
+        // Nobody spoke: the loss that was heard of last stands.
+        let loss = if heard > 0 { loss / heard as f64 } else { self.last.loss };
+        self.last = LastRound { participants: heard, loss };
         server_step(estimate.as_deref(), &self.config.step, self.model.architecture(), &mut self.state)?;
         Ok(true)
     }
@@ -223,6 +232,22 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let mut together = SimulationRng::named([seed, SUMMED_NOISE, round, 0]);
         Ok((gathered.loss, collector.mean(gathered.batch, &mut together)?))
     }
+}
+
+/// Who speaks in a round is listed, shuffled and asked in turn.
+const MOST_SPEAKERS: f64 = 1e8;
+
+fn require_patience(scheme: &Scheme) -> Result<()> {
+    let speakers = match scheme.participation() {
+        Participation::Everyone => scheme.clients() as f64,
+        Participation::FixedSize { sampled } => sampled as f64,
+        Participation::CheckIn { rate, .. } => rate * scheme.clients() as f64,
+    };
+    if speakers > MOST_SPEAKERS {
+        let requirement = format!("at most {MOST_SPEAKERS}, to be simulated");
+        return Err(LearningError::out_of_range("the number of speakers in a round", requirement, speakers));
+    }
+    Ok(())
 }
 
 /// A run whose ε is unbounded is refused before its first round. (One that stops at a budget never gets there.)

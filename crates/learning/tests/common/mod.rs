@@ -34,3 +34,21 @@ pub fn gradients(model: &Model, weights: &[f32], population: &impl Clients) -> V
     }
     all.into_iter().map(|(_, _, loss, gradient)| (loss, gradient)).collect()
 }
+
+/// The mean of the clients' gradients.
+pub fn mean_gradient(model: &Model, weights: &[f32], population: &impl Clients, clients: &[u64]) -> Vec<f32> {
+    let add = |sum: &mut [f32], more: &[f32]| sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    let sum = model.fold_gradients(
+        weights,
+        population,
+        clients,
+        || vec![0.0f32; weights.len()],
+        |sum, client| {
+            add(sum, client.gradient);
+            Ok(())
+        },
+        |sum, more| add(sum, &more),
+    );
+    let scale = 1.0 / clients.len().max(1) as f32;
+    sum.unwrap().into_iter().map(|sum| sum * scale).collect()
+}

@@ -6,11 +6,13 @@ mod text;
 
 pub(crate) use page::page;
 pub(crate) use picture::pictures;
+use text::{collusion, epochs_of};
 pub(crate) use text::{heading, line, live, plan};
 
+use crate::output::words;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::Question;
-use shuffledp_learning::training::{Metrics, TrainingConfig};
+use shuffledp_learning::training::{Algorithm, Metrics, TrainingConfig};
 
 /// A run, and what it is about.
 pub(crate) struct Trained<'a> {
@@ -24,14 +26,47 @@ pub(crate) struct Trained<'a> {
     pub(crate) metrics: Vec<Metrics>,
     /// All rounds that were charged.
     pub(crate) accountant: Accountant,
+    /// Sentences for whoever reads the result: warnings, and what is known beforehand.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// What was charged, for people and for the catalogue of bounds.
+pub(crate) enum Charged {
+    /// Nothing: gradients are sent as they are.
+    Nothing,
+    /// So many rounds, all alike: a question to the catalogue.
+    Rounds(Question),
+    /// So many epochs over blocks. The catalogue knows no such thing: what it says of a shuffle of independent reports need not hold for blocks visited in turn.
+    Epochs { epochs: u64, blocks: u64 },
+}
+
+/// What `accountant` was told by a run of this configuration.
+pub(crate) fn charged(config: &TrainingConfig, accountant: &Accountant) -> Charged {
+    let (rounds, releases) = (accountant.ledger(), accountant.releases());
+    if let Algorithm::ShuffledNoisySgd { blocks, .. } = config.algorithm {
+        let epochs = rounds.iter().map(|entry| entry.count).chain(releases.iter().map(|entry| entry.count)).sum();
+        return Charged::Epochs { epochs, blocks };
+    }
+    match rounds.first().map(|entry| Question::new(entry.round, entry.count)) {
+        Some(Ok(question)) => Charged::Rounds(question),
+        _ => Charged::Nothing,
+    }
 }
 
 impl Trained<'_> {
-    /// What of the run is a question to the catalogue: all rounds alike. `None` without privacy.
-    pub(crate) fn question(&self) -> Option<Question> {
-        match (self.accountant.ledger(), self.accountant.releases()) {
-            ([entry], []) => Question::new(entry.round, entry.count).ok(),
-            _ => None,
+    pub(crate) fn charged(&self) -> Charged {
+        charged(self.config, &self.accountant)
+    }
+
+    /// Rounds and who spoke in them, in a few words.
+    fn setting(&self) -> String {
+        match self.charged() {
+            Charged::Rounds(question) => words::question(&question, None),
+            Charged::Epochs { epochs, blocks } => epochs_of(epochs, blocks, self.clients),
+            Charged::Nothing if matches!(self.config.algorithm, Algorithm::NoPrivacy { .. }) => {
+                format!("{} rounds without privacy", self.last().map_or(0, |metrics| metrics.round))
+            }
+            Charged::Nothing => "no round was run".to_owned(),
         }
     }
 

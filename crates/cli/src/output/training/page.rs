@@ -1,6 +1,6 @@
 //! `--report`: a run as one self-contained HTML page.
 
-use super::{Trained, pictures};
+use super::{Charged, Trained, collusion, pictures};
 use crate::outcome::Outcome;
 use crate::output::words;
 use anyhow::Result;
@@ -45,18 +45,19 @@ fn result(trained: &Trained<'_>) -> Section {
     }
     figures.push(KeyFigure::new("rounds", last.round.to_string(), format!("of {}", trained.config.rounds)));
     section.key_figures(figures);
-    match trained.question() {
-        Some(question) => section.paragraph(format!(
-            "{}. Assumes {}. Neighbouring datasets differ in the record of one client (replace-one). Should the shuffler collude with the server, a \
-             client that speaks in every round has ε ≤ {} and no more.",
-            words::question(&question, None),
-            words::assumptions(&question, None),
-            round_up_significant(trained.accountant.local_epsilon(), 5)
-        )),
-        None => section.paragraph("Without privacy: gradients were sent as they are."),
+    let neighbours = "Neighbouring datasets differ in the record of one client (replace-one)";
+    let setting = trained.setting();
+    let alone = collusion(trained.config, trained.accountant.local_epsilon());
+    match trained.charged() {
+        Charged::Rounds(question) => {
+            let assumptions = words::assumptions(&question, None);
+            section.paragraph(format!("{setting}. Assumes {assumptions}. {neighbours}. {alone}."))
+        }
+        Charged::Epochs { .. } => section.paragraph(format!("{setting}. {neighbours}. {alone}.")),
+        Charged::Nothing => section.paragraph(format!("{setting}.")),
     };
-    if let Some(warning) = trained.config.preparation.warning() {
-        section.paragraph(format!("Warning: {warning}."));
+    for remark in &trained.remarks {
+        section.paragraph(format!("{remark}."));
     }
     section
 }

@@ -1,7 +1,6 @@
 //! Accuracy as curves.
 
 use super::Trained;
-use crate::output::words;
 use shuffledp_learning::training::Metrics;
 use shuffledp_report::number::nearest;
 use shuffledp_report::{Axis, Plot, Series, Style};
@@ -45,10 +44,7 @@ fn curves(trained: &Trained<'_>, x: impl Fn(&Metrics) -> f64) -> Vec<Series> {
 }
 
 fn plot(trained: &Trained<'_>, title: &str, x: Axis) -> Plot {
-    let setting = match trained.question() {
-        Some(question) => words::question(&question, None),
-        None => format!("{} rounds without privacy", trained.metrics.last().map_or(0, |metrics| metrics.round)),
-    };
+    let setting = trained.setting();
     let what = format!("{}: {}, {} weights; {setting}", trained.config.name, trained.data, trained.weights);
     Plot::new(title, x, Axis::linear("test accuracy").unit("%")).subtitle(what)
 }

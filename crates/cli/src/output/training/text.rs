@@ -1,6 +1,6 @@
 //! Lines of a run, as it goes and before it starts.
 
-use shuffledp_learning::training::{Metrics, TrainingConfig};
+use shuffledp_learning::training::{Algorithm, Metrics, TrainingConfig};
 use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
 
 /// Significant digits of ε.
@@ -64,17 +64,32 @@ pub(crate) fn plan(
                 nearest(config.delta, 15),
                 round_down_significant(lower, DIGITS)
             );
-            text += &match local.is_finite() {
-                true => format!(
-                    "ε ≤ {} for a client in every round, should the shuffler collude with the server\n",
-                    round_up_significant(local, DIGITS)
-                ),
-                false => "No ε without a δ, should the shuffler collude with the server\n".to_owned(),
-            };
+            text += &format!("{}\n", collusion(config, local));
         }
         None => text += "No privacy: gradients are sent as they are\n",
     }
     text + &format!("About {} on {threads} threads\n", duration(seconds))
+}
+
+/// What is left without the shuffle: the ε of each report, added up.
+pub(super) fn collusion(config: &TrainingConfig, local: f64) -> String {
+    let epsilon = round_up_significant(local, DIGITS);
+    match config.algorithm {
+        Algorithm::ShuffledNoisySgd { .. } => {
+            format!("ε ≤ {epsilon} without any δ, should the order of the blocks be known")
+        }
+        _ if local.is_finite() => {
+            format!("ε ≤ {epsilon} for a client in every round, should the shuffler collude with the server")
+        }
+        _ => "No ε without a δ, should the shuffler collude with the server".to_owned(),
+    }
+}
+
+/// "50 epochs over 300 blocks of 60000 records, visited in random order, with Laplace noise on each"
+pub(super) fn epochs_of(epochs: u64, blocks: u64, records: u64) -> String {
+    format!(
+        "{epochs} epochs over {blocks} blocks of {records} records, visited in random order, with Laplace noise on each"
+    )
 }
 
 /// "45 s", "12 min" or "3.5 h".
