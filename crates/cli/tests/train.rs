@@ -136,7 +136,7 @@ fn the_page_says_what_was_charged() {
     for (algorithm, said, not_said) in [
         (
             "kind = 'shuffled-noisy-sgd'\nblocks = 3\nclip = 1\nlocal_epsilon = 1",
-            "2 epochs over 3 blocks of 500 records",
+            "2 epochs over 3 blocks, 500 records in all",
             "ithout privacy",
         ),
         (

@@ -47,7 +47,7 @@ pub enum ModelConfig {
         /// Between the layers.
         activation: Nonlinearity,
     },
-    /// The network of Girgis et al.: 13,706 weights on MNIST (their table says 13,170).
+    /// The network of Girgis et al.: 13,706 weights on MNIST (they count 13,170).
     #[serde(rename = "cnn-16")]
     Cnn16 {
         /// After every layer but the last.
