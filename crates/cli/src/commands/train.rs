@@ -310,6 +310,7 @@ fn every_bound(config: &TrainingConfig, accountant: &Accountant) -> Result<Optio
         Charged::Epochs { .. } => output::say(
             "no other bounds: what is published is about reports, not about blocks that are visited in turn",
         ),
+        Charged::Mixed => output::say("no other bounds: they are known for rounds that are all alike"),
         Charged::Nothing => output::say("no bounds: nothing was sent that is private"),
     }
     Ok(None)

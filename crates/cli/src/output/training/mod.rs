@@ -36,6 +36,8 @@ pub(crate) enum Charged {
     Nothing,
     /// So many rounds, all alike: a question to the catalogue.
     Rounds(Question),
+    /// Something else, which no single question covers: never taken for a part of it.
+    Mixed,
     /// So many epochs over blocks. The catalogue knows no such thing: what it says of a shuffle of independent reports need not hold for blocks visited in turn.
     Epochs { epochs: u64, blocks: u64 },
 }
@@ -47,9 +49,10 @@ pub(crate) fn charged(config: &TrainingConfig, accountant: &Accountant) -> Charg
         let epochs = rounds.iter().map(|entry| entry.count).chain(releases.iter().map(|entry| entry.count)).sum();
         return Charged::Epochs { epochs, blocks };
     }
-    match rounds.first().map(|entry| Question::new(entry.round, entry.count)) {
-        Some(Ok(question)) => Charged::Rounds(question),
-        _ => Charged::Nothing,
+    match (rounds, releases) {
+        ([], []) => Charged::Nothing,
+        ([entry], []) => Question::new(entry.round, entry.count).map_or(Charged::Mixed, Charged::Rounds),
+        _ => Charged::Mixed,
     }
 }
 
@@ -62,6 +65,7 @@ impl Trained<'_> {
     fn setting(&self) -> String {
         match self.charged() {
             Charged::Rounds(question) => words::question(&question, None),
+            Charged::Mixed => "rounds of several kinds".to_owned(),
             Charged::Epochs { epochs, blocks } => epochs_of(epochs, blocks, self.clients),
             Charged::Nothing if matches!(self.config.algorithm, Algorithm::NoPrivacy { .. }) => {
                 format!("{} rounds without privacy", self.last().map_or(0, |metrics| metrics.round))

@@ -53,7 +53,7 @@ fn result(trained: &Trained<'_>) -> Section {
             let assumptions = words::assumptions(&question, None);
             section.paragraph(format!("{setting}. Assumes {assumptions}. {neighbours}. {alone}."))
         }
-        Charged::Epochs { .. } => section.paragraph(format!("{setting}. {neighbours}. {alone}.")),
+        Charged::Epochs { .. } | Charged::Mixed => section.paragraph(format!("{setting}. {neighbours}. {alone}.")),
         Charged::Nothing => section.paragraph(format!("{setting}.")),
     };
     for remark in &trained.remarks {
