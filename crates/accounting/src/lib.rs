@@ -10,6 +10,7 @@ mod approximate;
 pub mod bound;
 pub mod calibrate;
 pub mod catalogue;
+mod displacement;
 mod dominating;
 pub mod error;
 pub mod gaussian;
@@ -17,8 +18,10 @@ mod lower;
 pub mod numerics;
 pub mod pair;
 pub mod pld;
+pub mod profile;
 pub mod published;
 pub mod rdp;
 pub mod scheme;
+mod sums;
 
 pub use error::{AccountingError, Result};

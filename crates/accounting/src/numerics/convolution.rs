@@ -12,12 +12,16 @@ thread_local! {
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// The FFT's relative error in the 2-norm is at most this many unit roundoffs per factor of two in length. Higham (2002), Theorem 24.2 gives
-/// `(1 + 4√2)` for radix 2 with twiddles correct to a unit roundoff; larger radices do fewer steps. Doubled, for real-to-complex packing.
+/// The FFT's relative error in the 2-norm is at most this many unit roundoffs per factor of two in
+/// length. Higham (2002), Theorem 24.2 gives `(1 + 4√2)` for radix 2 with twiddles correct to a unit
+/// roundoff; larger radices do fewer steps. Doubled, for real-to-complex packing.
 const FFT_CONSTANT: f64 = 14.0;
 
 /// Relative errors below this are treated to first order.
 const SMALL: f64 = 0.1;
+
+/// Frequencies of this size are left out of a product.
+const NEGLIGIBLE: f64 = 1e-30;
 
 /// The smallest length of the form 2^a or 3·2^a that is at least `length`.
 pub fn fast_length(length: usize) -> usize {
@@ -38,73 +42,286 @@ pub struct Factor<'a> {
     pub power: u64,
 }
 
-/// The cyclic convolution of all `factors`, each to its power, on a cycle of `length` points, with a bound on the absolute error of each point.
-///
-/// Each spectrum is within `e = c·u·log₂N·√N·‖x‖₂` of the truth at every frequency, and
-/// `|Π a_j^{T_j} − Π b_j^{T_j}| ≤ Π(|a_j|+e_j)^{T_j} − Π|a_j|^{T_j}`; the mean of that over the frequencies, and the error of the transform
-/// back, bound each point.
+/// The cyclic convolution of all `factors`, each to its power, on a cycle of `length` points, with a
+/// bound on the absolute error of each point.
 pub fn product_of_powers(factors: &[Factor<'_>], length: usize) -> (Vec<f64>, f64) {
-    let (forward, inverse) = PLANNER.with_borrow_mut(|p| (p.plan_fft_forward(length), p.plan_fft_inverse(length)));
-    let steps = (length as f64).log2().max(1.0);
-    let mut product = vec![Complex64::new(1.0, 0.0); length / 2 + 1];
-    // Σ T_j·e_j/|a_j|, frequency by frequency: the relative error of the product while it is small.
-    let mut relative = vec![0.0_f64; length / 2 + 1];
-    // Σ T_j·ln(|a_j| + e_j) where it is not: the product is then at most this.
-    let mut ln_largest = vec![0.0_f64; length / 2 + 1];
+    let mut product = Product::one(length);
     for factor in factors {
+        product.multiply(&Spectrum::new(factor.first, factor.stride, factor.values, length).raised(factor.power));
+    }
+    product.transformed_back()
+}
+
+/// The spectrum of a sequence on a cycle.
+pub(crate) struct Spectrum {
+    length: usize,
+    values: Vec<Complex64>,
+    /// No frequency is off by more.
+    error: f64,
+}
+
+impl Spectrum {
+    /// Transforms the sequence that has these values at `first`, `first + stride`, …, taken modulo `length`.
+    ///
+    /// Each frequency is within `e = c·u·log₂N·√N·‖x‖₂` of the truth. Where the transform fails, all
+    /// frequencies are NaN.
+    pub(crate) fn new(first: i64, stride: i64, values: &[f64], length: usize) -> Self {
+        let forward = PLANNER.with_borrow_mut(|planner| planner.plan_fft_forward(length));
         let mut cycle = vec![0.0; length];
-        let mut index = factor.first.rem_euclid(length as i64);
-        for value in factor.values {
+        let mut index = first.rem_euclid(length as i64);
+        for value in values {
             cycle[index as usize] += value;
-            index = (index + factor.stride) % length as i64;
+            index = (index + stride) % length as i64;
         }
         let norm = cycle.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let error = FFT_CONSTANT * U * steps * (length as f64).sqrt() * norm;
-        let mut spectrum = forward.make_output_vec();
-        if forward.process(&mut cycle, &mut spectrum).is_err() {
-            return (vec![f64::NAN; length], f64::NAN);
+        let error = FFT_CONSTANT * U * steps(length) * (length as f64).sqrt() * norm;
+        let mut values = forward.make_output_vec();
+        if forward.process(&mut cycle, &mut values).is_err() {
+            values.fill(Complex64::new(f64::NAN, f64::NAN));
         }
-        let exponent = factor.power as f64;
-        for (f, value) in spectrum.iter().enumerate() {
-            let magnitude = value.norm_sqr().sqrt();
-            let share = exponent * (error / magnitude + 8.0 * U);
-            product[f] *= power(*value, factor.power);
-            relative[f] += share;
-            // ln(|a|+e) ≤ |a| − 1 + e/|a|: the logarithm proper is needed only where the error is not small.
-            ln_largest[f] += if share < SMALL {
-                exponent * (magnitude - 1.0) + share
-            } else {
-                exponent * (magnitude * (1.0 + 8.0 * U) + error).ln()
-            };
-        }
+        Self { length, values, error }
     }
-    let error_at = |f: usize| {
-        if relative[f] < SMALL {
-            product[f].norm_sqr().sqrt() * relative[f].exp_m1()
-        } else {
-            2.0 * ln_largest[f].exp()
-        }
-    };
-    // All frequencies but the first and the last stand for two.
-    let mean_error = 2.0 * (0..product.len()).map(error_at).sum::<f64>() / length as f64;
 
-    // The transform wants exactly real ends.
-    product[0].im = 0.0;
-    if length.is_multiple_of(2) {
-        product[length / 2].im = 0.0;
+    /// The spectrum to a power. `|a^T − b^T| ≤ (|a|+e)^T − |a|^T` for |a − b| ≤ e.
+    pub(crate) fn raised(&self, power: u64) -> Product {
+        let mut product = Product::one(self.length);
+        let exponent = power as f64;
+        for (f, value) in self.values.iter().enumerate() {
+            let frequency = Frequency { value: *value, size: value.norm_sqr().sqrt(), error: self.error };
+            product.set(f, power_of(*value, power), frequency, exponent, 8.0 * U * exponent);
+        }
+        product
     }
-    let mut output = inverse.make_output_vec();
-    if inverse.process(&mut product, &mut output).is_err() {
-        return (vec![f64::NAN; length], f64::NAN);
+
+    /// The spectrum of `power` draws, each of which is from the sequence with probability `rate`, and else 0.
+    ///
+    /// Its frequencies are `1 + ρ(a − 1)`, each off by ρ times the error of a. A power of 10⁹ of something
+    /// next to 1 costs no digits, because it goes by the logarithm.
+    pub(crate) fn thinned(&self, rate: f64, power: u64) -> Product {
+        if rate >= 1.0 {
+            return self.raised(power);
+        }
+        let mut product = Product::one(self.length);
+        let exponent = power as f64;
+        for (f, value) in self.values.iter().enumerate() {
+            let difference = rate * (value - 1.0);
+            let moved = 1.0 + difference;
+            let ln_size = 0.5 * (2.0 * difference.re + difference.norm_sqr()).ln_1p();
+            let angle = moved.im.atan2(moved.re);
+            let raised = Complex64::from_polar((exponent * ln_size).exp(), exponent * angle);
+            let error = rate * self.error + 4.0 * U * difference.norm_sqr().sqrt();
+            let frequency = Frequency { value: moved, size: moved.norm_sqr().sqrt(), error };
+            let rounding = 8.0 * U * (1.0 + exponent * (ln_size.abs() + angle.abs()));
+            product.set(f, raised, frequency, exponent, rounding);
+        }
+        product
+    }
+
+    /// The spectrum of a random number of draws: `Σ w·a^T` over these (T, w), T increasing.
+    pub(crate) fn mixed(&self, numbers: &[(u64, f64)]) -> Product {
+        let most = numbers.last().map_or(0.0, |(number, _)| *number as f64);
+        let terms = numbers.len() as f64;
+        let mut product = Product::one(self.length);
+        for (f, value) in self.values.iter().enumerate() {
+            let size = value.norm_sqr().sqrt();
+            // Horner's rule, from the largest number down, of the value, its size and its largest possible size.
+            let (mut sum, mut sum_of_sizes, mut sum_of_largest) = (Complex64::new(0.0, 0.0), 0.0, 0.0);
+            let mut above = numbers.last().map_or(0, |(number, _)| *number);
+            let mut down_to = |number: u64, weight: f64| {
+                let step = above - number;
+                let power = i32::try_from(step).unwrap_or(i32::MAX);
+                sum = sum * power_of(*value, step) + weight;
+                sum_of_sizes = sum_of_sizes * size.powi(power) + weight;
+                sum_of_largest = sum_of_largest * (size + self.error).powi(power) + weight;
+                above = number;
+            };
+            numbers.iter().rev().for_each(|(number, weight)| down_to(*number, *weight));
+            down_to(0, 0.0);
+            product.values[f] = sum;
+            product.sizes[f] = sum_of_sizes;
+            product.relative[f] = most * (self.error / size + 8.0 * U) + 8.0 * U * terms;
+            product.ln_largest[f] = sum_of_largest.ln() + 8.0 * U * (most + terms);
+        }
+        product
+    }
+}
+
+/// One frequency of a spectrum.
+struct Frequency {
+    value: Complex64,
+    size: f64,
+    error: f64,
+}
+
+/// Frequencies of a product of powers, and how far they may be off.
+#[derive(Clone)]
+pub(crate) struct Product {
+    length: usize,
+    values: Vec<Complex64>,
+    /// What relative errors are relative to: at least the size of each value.
+    sizes: Vec<f64>,
+    /// The relative error: `Σ T_j·e_j/|a_j|` over the factors. Where it is not small, it is not used.
+    relative: Vec<f64>,
+    /// `Σ T_j·ln(|a_j| + e_j)`: the truth is at most the exponential of this.
+    ln_largest: Vec<f64>,
+}
+
+impl Product {
+    /// The sequence that is 1 at 0.
+    pub(crate) fn one(length: usize) -> Self {
+        let frequencies = length / 2 + 1;
+        Self {
+            length,
+            values: vec![Complex64::new(1.0, 0.0); frequencies],
+            sizes: vec![1.0; frequencies],
+            relative: vec![0.0; frequencies],
+            ln_largest: vec![0.0; frequencies],
+        }
+    }
+
+    fn set(&mut self, f: usize, raised: Complex64, base: Frequency, exponent: f64, rounding: f64) {
+        let share = exponent * base.error / base.size + rounding;
+        self.values[f] = raised;
+        self.sizes[f] = raised.norm_sqr().sqrt();
+        self.relative[f] = share;
+        // ln(|a|+e) ≤ |a| − 1 + e/|a|: the logarithm proper is needed only where the error is not small.
+        self.ln_largest[f] = if share < SMALL {
+            exponent * (base.size - 1.0) + share
+        } else {
+            exponent * (base.size + base.error).ln() + rounding
+        };
+        // A base that is no number must not pass for a small one.
+        if base.value.is_nan() {
+            (self.relative[f], self.ln_largest[f]) = (f64::NAN, f64::NAN);
+        }
+    }
+
+    /// Multiplies by another product:
+    /// `|Π a_j − Π b_j| ≤ Π(|a_j|+e_j) − Π|a_j| ≤ Π|a_j|·(exp(Σ e_j/|a_j|) − 1)` for |a_j − b_j| ≤ e_j.
+    pub(crate) fn multiply(&mut self, other: &Self) {
+        for (value, other) in self.values.iter_mut().zip(&other.values) {
+            *value *= other;
+        }
+        for (size, other) in self.sizes.iter_mut().zip(&other.sizes) {
+            *size *= other;
+        }
+        for (relative, other) in self.relative.iter_mut().zip(&other.relative) {
+            *relative += other + 4.0 * U;
+        }
+        for (ln_largest, other) in self.ln_largest.iter_mut().zip(&other.ln_largest) {
+            *ln_largest += other;
+        }
+    }
+
+    /// At least how far any point of the sequence is off for the errors of the frequencies, whichever of
+    /// these products it is of: the mean over the frequencies, each with the largest size and the largest
+    /// error of all, and an error of `rounding` besides.
+    fn largest_error(products: &[Self], rounding: f64) -> f64 {
+        let worst = |f: usize| {
+            let relative = products.iter().map(|product| product.relative[f] + rounding).fold(0.0, larger);
+            let of = |value: fn(&Self, usize) -> f64| products.iter().map(|p| value(p, f)).fold(0.0, larger);
+            if relative < SMALL {
+                of(|product, f| product.sizes[f]) * relative.exp_m1()
+            } else {
+                2.0 * of(|product, f| product.ln_largest[f].exp())
+            }
+        };
+        let first = &products[0];
+        // All frequencies but the first and the last stand for two.
+        2.0 * (0..first.values.len()).map(worst).sum::<f64>() / first.length as f64
+    }
+
+    /// The sequence itself, and a bound on the absolute error of each of its points.
+    pub(crate) fn transformed_back(mut self) -> (Vec<f64>, f64) {
+        let error = Self::largest_error(std::slice::from_ref(&self), 0.0);
+        let mut output = vec![0.0; self.length];
+        let norm = transform_back(&mut self.values, &mut output);
+        (output, error + norm)
+    }
+}
+
+/// The products `a^(k·step)·b^((count − k)·step)·common` for k = 0, 1, …, `count`, a and b thinned with
+/// these rates, each transformed back: `each` gets k, the sequence and a bound on the error of its points.
+///
+/// From one k to the next a frequency is multiplied by (a/b)^step. Its size is log-linear in k and so largest
+/// at an end, and likewise its error; frequencies that are negligible at both ends are left out and charged.
+pub(crate) fn each_product(
+    (a, b): (&Spectrum, &Spectrum),
+    (rate_a, rate_b): (f64, f64),
+    common: &Product,
+    step: u64,
+    count: usize,
+    mut each: impl FnMut(usize, &[f64], f64),
+) {
+    let ends = [(b, rate_b), (a, rate_a)].map(|(one, rate)| {
+        let mut product = one.thinned(rate, step * count as u64);
+        product.multiply(common);
+        product
+    });
+    let (step_a, step_b) = (a.thinned(rate_a, step), b.thinned(rate_b, step));
+    let mut left_out = 0.0;
+    // (frequency, value, factor from one k to the next)
+    let mut kept: Vec<(usize, Complex64, Complex64)> = Vec::new();
+    for f in 0..common.values.len() {
+        let largest = larger(ends[0].sizes[f], ends[1].sizes[f]);
+        let factor = step_a.values[f] / step_b.values[f];
+        if largest < NEGLIGIBLE {
+            left_out += largest;
+        } else if factor.is_finite() && ends[0].sizes[f] > f64::MIN_POSITIVE {
+            kept.push((f, ends[0].values[f], factor));
+        } else {
+            // Vanishing at one end only: two lattices so different are not asked about.
+            kept.push((f, Complex64::new(f64::NAN, f64::NAN), factor));
+        }
+    }
+    let rounding = 16.0 * U * count as f64;
+    let error = Product::largest_error(&ends, rounding) + 2.0 * left_out / common.length as f64;
+    let mut product = vec![Complex64::new(0.0, 0.0); common.values.len()];
+    let mut output = vec![0.0; common.length];
+    for k in 0..=count {
+        product.fill(Complex64::new(0.0, 0.0));
+        for (f, value, factor) in &mut kept {
+            product[*f] = *value;
+            *value *= *factor;
+        }
+        let norm = transform_back(&mut product, &mut output);
+        each(k, &output, error + norm);
+    }
+}
+
+/// Transforms back, and returns a bound on the error that this adds to each point. Where it fails, all
+/// points are NaN.
+fn transform_back(values: &mut [Complex64], output: &mut [f64]) -> f64 {
+    let length = output.len();
+    // The transform wants exactly real ends.
+    values[0].im = 0.0;
+    if length.is_multiple_of(2) {
+        values[length / 2].im = 0.0;
+    }
+    let is_done = PLANNER.with_borrow_mut(|planner| planner.plan_fft_inverse(length).process(values, output).is_ok());
+    if !is_done {
+        output.fill(f64::NAN);
     }
     let scale = 1.0 / length as f64;
-    output.iter_mut().for_each(|x| *x *= scale);
-    let norm = output.iter().map(|x| x * x).sum::<f64>().sqrt();
-    (output, mean_error + FFT_CONSTANT * U * steps * norm)
+    let mut squares = 0.0;
+    for x in output {
+        *x *= scale;
+        squares += *x * *x;
+    }
+    FFT_CONSTANT * U * steps(length) * squares.sqrt()
+}
+
+/// The larger of two, and NaN if either is.
+fn larger(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
+}
+
+fn steps(length: usize) -> f64 {
+    (length as f64).log2().max(1.0)
 }
 
 /// `z^n` by repeated squaring: relative error at most about `4n` unit roundoffs.
-fn power(mut base: Complex64, mut exponent: u64) -> Complex64 {
+fn power_of(mut base: Complex64, mut exponent: u64) -> Complex64 {
     let mut result = Complex64::new(1.0, 0.0);
     while exponent > 0 {
         if exponent & 1 == 1 {

@@ -26,6 +26,7 @@ pub mod convolution;
 mod deviance;
 pub mod directed;
 pub mod gamma;
+pub(crate) mod horner;
 pub mod incomplete_gamma;
 pub mod led_bisection;
 mod log_concave_root;

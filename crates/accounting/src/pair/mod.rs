@@ -21,6 +21,7 @@ pub use linear::LinearPair;
 pub(crate) use remainder::Remainder;
 pub(crate) use rows::{Resolution, Row, Rows};
 pub(crate) use walks::Walks;
+pub(crate) use window::Binomial;
 
 /// Which side of the truth a computation must stay on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use crate::numerics::binomial;
 
 /// A binomial law with its parameter and the complement of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Binomial {
-    pub(super) trials: u64,
-    pub(super) p: f64,
-    pub(super) q: f64,
+pub(crate) struct Binomial {
+    pub(crate) trials: u64,
+    pub(crate) p: f64,
+    pub(crate) q: f64,
 }
 
 /// Masses are recomputed from Loader's form this often; in between they follow from the ratio of neighbours, at the cost of
@@ -28,7 +28,7 @@ impl Binomial {
     }
 
     /// The outcomes `low..=high` outside of which, on either side, there is at most mass `exp(ln_cut)`.
-    pub(super) fn window(&self, ln_cut: f64) -> (u64, u64) {
+    pub(crate) fn window(&self, ln_cut: f64) -> (u64, u64) {
         let mean = self.mean().clamp(0.0, self.trials as f64);
         let (below, above) = (mean.floor() as u64, (mean.ceil() as u64).min(self.trials));
         // Invariant: everything at or beyond `outside` is negligible; `inside` is kept.
@@ -54,7 +54,7 @@ impl Binomial {
     }
 
     /// The masses of `low..=high`, to a relative error of about 1e-12.
-    pub(super) fn masses(&self, low: u64, high: u64) -> Vec<f64> {
+    pub(crate) fn masses(&self, low: u64, high: u64) -> Vec<f64> {
         let mut masses = vec![0.0; (high - low + 1) as usize];
         for (block, anchor) in masses.chunks_mut(ANCHOR_EVERY).zip((low..).step_by(ANCHOR_EVERY)) {
             let mut known = 0;

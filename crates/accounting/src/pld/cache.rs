@@ -1,6 +1,7 @@
 //! Loss lattices that were computed before: sweeps, accountants and neighbouring bounds ask for the same few again and again.
 
 use super::{Direction, LossLattice};
+use crate::displacement::{Fineness, Known};
 use crate::pair::{LinearPair, Resolution};
 use crate::scheme::{Release, Scheme};
 use std::collections::VecDeque;
@@ -16,6 +17,8 @@ pub(crate) enum Key {
     Envelope(Scheme, f64, f64),
     /// An output that is not shuffled, with so many points to a deviation.
     Release(Release, f64),
+    /// A round, what is used of its randomizer, how finely it is resolved, and what need not be.
+    Displacement(Scheme, Known, Fineness, f64),
 }
 
 /// The latest lattices, newest first. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.
@@ -30,17 +33,19 @@ pub(crate) fn lattice(
     per_deviation: f64,
     resolution: Resolution,
 ) -> Arc<LossLattice> {
-    let compute = || Ok::<_, Infallible>(LossLattice::resolved(pair, direction, per_deviation, resolution));
-    match remembered(Key::Linear(*pair, direction, per_deviation, resolution), compute) {
-        Ok(lattice) => lattice,
-        Err(never) => match never {},
-    }
+    remembered_always(Key::Linear(*pair, direction, per_deviation, resolution), || {
+        LossLattice::resolved(pair, direction, per_deviation, resolution)
+    })
 }
 
 /// [`LossLattice::of_release`], remembered.
 pub(crate) fn release(release: &Release, per_deviation: f64) -> Arc<LossLattice> {
-    let compute = || Ok::<_, Infallible>(LossLattice::of_release(release, per_deviation));
-    match remembered(Key::Release(*release, per_deviation), compute) {
+    remembered_always(Key::Release(*release, per_deviation), || LossLattice::of_release(release, per_deviation))
+}
+
+/// [`remembered`], of what cannot fail.
+pub(crate) fn remembered_always(key: Key, compute: impl FnOnce() -> LossLattice) -> Arc<LossLattice> {
+    match remembered(key, || Ok::<_, Infallible>(compute())) {
         Ok(lattice) => lattice,
         Err(never) => match never {},
     }

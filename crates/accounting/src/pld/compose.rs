@@ -4,7 +4,7 @@
 //! [`BLOCKS`] blocks of T/[`BLOCKS`] rounds, each block composed the same way and then moved to a coarser lattice, in the direction that is safe.
 //! Each stage adds about `1/(6·resolution²)` to the relative variance, and every FFT stays small whatever T is.
 
-use super::lattice::trimmed;
+use crate::numerics::horner::trimmed;
 use super::tilted::Tilted;
 use super::{Direction, LossLattice};
 use crate::numerics::convolution::{Factor, fast_length, product_of_powers};

@@ -7,7 +7,7 @@
 //! two neighbouring amounts at each lattice point leaves a piecewise linear curve below u with kinks on the lattice only.
 
 use super::Direction;
-use super::lattice::trimmed;
+use crate::numerics::horner::trimmed;
 use super::minorant::Minorant;
 
 /// Masses on the intervals `[(first+i)·h, (first+i+1)·h]` of a lattice, each already split between the ends.

@@ -1,6 +1,7 @@
 //! One round's privacy loss on a lattice.
 
 use super::Direction;
+use crate::numerics::horner::horner;
 use crate::pair::Remainder;
 
 /// The privacy loss of one round: P-masses at the losses `(first + i)·spacing`, and at infinity.
@@ -73,43 +74,4 @@ impl LossLattice {
         }
         curve
     }
-}
-
-/// `Σ values[i]·factor^(last − i)` for a factor between 0 and 1, by Horner's rule in four chains at once: each step of one waits for the step before.
-pub(super) fn horner(values: &[f64], factor: f64) -> f64 {
-    let blocks = values.chunks_exact(4);
-    let rest = blocks.remainder();
-    let mut chains = [0.0; 4];
-    let fourth = factor.powi(4);
-    for block in blocks {
-        chains.iter_mut().zip(block).for_each(|(chain, value)| *chain = *chain * fourth + value);
-    }
-    joined(chains, rest.iter(), factor)
-}
-
-/// The same from the other end: `Σ values[i]·factor^i`.
-pub(super) fn horner_reversed(values: &[f64], factor: f64) -> f64 {
-    let blocks = values.rchunks_exact(4);
-    let rest = blocks.remainder();
-    let mut chains = [0.0; 4];
-    let fourth = factor.powi(4);
-    for block in blocks {
-        chains.iter_mut().zip(block.iter().rev()).for_each(|(chain, value)| *chain = *chain * fourth + value);
-    }
-    joined(chains, rest.iter().rev(), factor)
-}
-
-fn joined<'a>(chains: [f64; 4], rest: impl Iterator<Item = &'a f64>, factor: f64) -> f64 {
-    let (square, cube) = (factor * factor, factor * factor * factor);
-    let sum = chains[0] * cube + chains[1] * square + chains[2] * factor + chains[3];
-    rest.fold(sum, |sum, value| sum * factor + value)
-}
-
-/// The same masses without zeros at either end: sums that start from an end then start from something.
-pub(super) fn trimmed(first: i64, mut masses: Vec<f64>) -> (i64, Vec<f64>) {
-    let end = masses.iter().rposition(|mass| *mass != 0.0).map_or(1, |last| last + 1);
-    masses.truncate(end);
-    let start = masses.iter().position(|mass| *mass != 0.0).unwrap_or(0);
-    masses.drain(..start);
-    (first + start as i64, masses)
 }

@@ -4,7 +4,7 @@
 //! is asked about; it commutes with convolution, and is undone exactly when δ is read.
 
 use super::intervals::Intervals;
-use super::lattice::{horner, horner_reversed};
+use crate::numerics::horner::{horner, horner_reversed};
 use super::{Direction, LossLattice};
 
 /// P-masses `exp(ln_scale − θ·loss)·masses[i]` at `loss = (first + i)·spacing`; `masses` sum to 1.

@@ -1,6 +1,7 @@
 //! The local randomizers by name, and what each promises locally.
 
 use crate::error::{Result, require};
+use crate::profile::LocalProfile;
 use serde::{Deserialize, Serialize};
 
 /// A randomizer's name and parameters, not yet checked.
@@ -236,6 +237,26 @@ impl RandomizerSpec {
             _ => match self.pure_epsilon() {
                 Some(epsilon) => LocalStructure::Pure { epsilon },
                 None => LocalStructure::Approximate,
+            },
+        }
+    }
+
+    /// The privacy profile of one report: the most that is proven of it.
+    pub fn local_profile(&self) -> LocalProfile {
+        use Mechanism::*;
+        match (self.0, self.local_structure()) {
+            (Laplace { local_epsilon }, _) => LocalProfile::Laplace { epsilon: local_epsilon },
+            // The grid is not known: inputs are at least two steps apart at the extremes, and a finer grid is better.
+            (DiscreteLaplace { local_epsilon }, _) => {
+                LocalProfile::DiscreteLaplace { epsilon: local_epsilon, distance: 2 }
+            }
+            (_, LocalStructure::TwoLevel { epsilon, high_mass }) => LocalProfile::TwoLevel { epsilon, high_mass },
+            (_, LocalStructure::Pure { epsilon }) => LocalProfile::Pure { epsilon },
+            (_, LocalStructure::Approximate) => match self.local_guarantee() {
+                LocalGuarantee::Pure { epsilon } => LocalProfile::Pure { epsilon },
+                LocalGuarantee::Approximate { epsilon, delta } => LocalProfile::Approximate { epsilon, delta },
+                LocalGuarantee::Gaussian { mu } => LocalProfile::Gaussian { mu },
+                LocalGuarantee::Concentrated { mu } => LocalProfile::Concentrated { mu },
             },
         }
     }

@@ -1,0 +1,270 @@
+//! Displacement: the client whom the victim displaced is its hiding place.
+//!
+//! Of n clients k speak. Draw k *others*, and let the victim, if it speaks, take the place of one of them. Then every
+//! report but one has the same law under both hypotheses, and that one is compared with the report of the client who is
+//! silent instead. The divergence of a round is `E[((1−k/n)(1−t) + (1/n)·ΣG)₊]` with independent *slots* G, and whatever
+//! law is above every possible slot in convex order gives a bound. `docs/theory/displacement.md` has the proofs.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `terms` | which sums over slots a scheme asks for (Theorems 1 and 2) |
+//! | `slot` | the law of a slot from the local profile alone (Theorem 3) |
+//! | `one_bit` | one-bit randomizers: the worst number of slots of either type |
+//! | `blocks` | any ε0-LDP randomizer: the worst types, in blocks of slots |
+//! | `curve` | divergences at many t, and the loss of a round that they make |
+//! | `method` | the bounds of the catalogue |
+
+mod blocks;
+mod curve;
+mod method;
+mod one_bit;
+mod slot;
+mod terms;
+
+pub(crate) use curve::Fineness;
+pub(crate) use method::METHODS;
+
+use crate::error::{AccountingError, Result};
+use crate::pair::{Direction, LinearPair, Resolution, upper};
+use crate::pld::{LossLattice, Rounds, cache};
+use crate::profile::LocalProfile;
+use crate::scheme::{Participation, Scheme};
+use blocks::TypedSlots;
+use curve::{Bounds, Extent, Way};
+use one_bit::OneBitSlots;
+use slot::ProfileSlots;
+use std::sync::Arc;
+use terms::{Blanket, Terms};
+
+/// What is used of a randomizer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Known {
+    /// Its local profile, and nothing else.
+    Profile(LocalProfile),
+    /// That it is ε0-LDP.
+    Pure { epsilon: f64 },
+    /// That it is two-level with ratio e^ε0 and high sets of measure 1/2.
+    OneBit { epsilon: f64 },
+}
+
+/// Above it one report gives its sender away, and shuffling hides nothing.
+const MAX_LOCAL_EPSILON: f64 = 32.0;
+
+/// The same for Gaussian noise: sensitivity over standard deviation.
+const MAX_MU: f64 = 30.0;
+
+/// Populations of plain shuffles and check-ins are taken for one in which so many speak, at the most: revealing the
+/// reports of others is post-processing undone, so fewer clients are an upper bound.
+const MOST_PRESENT: f64 = 1e10;
+
+/// A spare costs e^ε0 clients or so. Among more than this many times as many, that is nothing next to what clones and
+/// blankets cost.
+const MANY_SPARES: f64 = 1e3;
+
+/// What the floor of a curve is multiplied by for what sums may leave out.
+const LEFT_OUT: f64 = 0.1;
+
+impl Known {
+    fn profile(self) -> LocalProfile {
+        match self {
+            Self::Profile(profile) => profile,
+            Self::Pure { epsilon } => LocalProfile::Pure { epsilon },
+            Self::OneBit { epsilon } => LocalProfile::TwoLevel { epsilon, high_mass: 0.5 },
+        }
+    }
+
+    /// Refuses what no shuffling hides.
+    pub(crate) fn check(self) -> Result<()> {
+        let (name, value, most) = match self.profile() {
+            LocalProfile::Pure { epsilon }
+            | LocalProfile::TwoLevel { epsilon, .. }
+            | LocalProfile::Approximate { epsilon, .. }
+            | LocalProfile::Laplace { epsilon }
+            | LocalProfile::DiscreteLaplace { epsilon, .. } => ("a local epsilon", epsilon, MAX_LOCAL_EPSILON),
+            LocalProfile::Gaussian { mu } | LocalProfile::Concentrated { mu } => ("a ratio 2/sigma", mu, MAX_MU),
+            LocalProfile::Points(_) => return Ok(()),
+        };
+        if value <= most {
+            return Ok(());
+        }
+        Err(AccountingError::not_applicable(format!("{name} of {value} is above {most}, where shuffling hides nothing")))
+    }
+}
+
+/// The bounds on one round.
+pub(crate) struct Displacement {
+    known: Known,
+    profile: LocalProfile,
+    scheme: Scheme,
+    fineness: Fineness,
+    /// The pair that dominates without a spare client, where all may speak.
+    pair: Option<LinearPair>,
+}
+
+impl Displacement {
+    pub(crate) fn new(scheme: &Scheme, known: Known, fineness: Fineness) -> Result<Self> {
+        known.check()?;
+        let scheme = computable(scheme)?;
+        let is_small = |epsilon: f64| {
+            let all_speak = scheme.fixed_size() == Some(scheme.clients());
+            all_speak && scheme.clients() as f64 <= MANY_SPARES * epsilon.exp()
+        };
+        let pair = match known {
+            Known::Pure { epsilon } if is_small(epsilon) => Some(upper::any_ldp(&scheme, epsilon)?),
+            Known::OneBit { epsilon } if is_small(epsilon) => Some(upper::two_level(&scheme, epsilon, 0.5)?),
+            _ => None,
+        };
+        Ok(Self { known, profile: known.profile(), scheme, fineness, pair })
+    }
+
+    /// The loss of a round, one that dominates it. Divergences below `floor` are charged at infinite loss.
+    pub(crate) fn lattice(&self, floor: f64) -> Arc<LossLattice> {
+        let key = cache::Key::Displacement(self.scheme, self.known, self.fineness, floor);
+        cache::remembered_always(key, || {
+            let (ways, extent) = self.ways(floor);
+            self.bounds(&ways, |bounds| bounds.lattice(&extent, self.fineness, floor))
+        })
+    }
+
+    /// At least δ of one round at ε ≥ 0. Divergences below `floor` need not be resolved.
+    pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64) -> f64 {
+        let (ways, extent) = self.ways(floor);
+        if epsilon >= extent.largest && self.profile.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
+            return 0.0;
+        }
+        self.bounds(&ways, |bounds| bounds.at(&[epsilon.exp_m1().next_down().max(0.0)])[0]).min(1.0)
+    }
+
+    /// The largest loss of a round; may be infinite.
+    pub(crate) fn largest_loss(&self) -> f64 {
+        self.profile.end().ln_1p()
+    }
+
+    /// About the standard deviation of the loss of a round. Leads searches; nothing rests on it.
+    pub(crate) fn typical_loss(&self) -> f64 {
+        let present = self.scheme.clients() as f64 * speaks(&self.scheme);
+        slot::deviation(&self.profile, present.max(1.0)) / self.scheme.clients() as f64
+    }
+
+    fn bounds<T>(&self, ways: &[Box<dyn Way>], ask: impl FnOnce(&Bounds<'_>) -> T) -> T {
+        let local = |excess: f64| self.profile.delta_upper(excess);
+        let speaks = speaks(&self.scheme);
+        let pair = self.pair.as_ref().map(|pair| {
+            let lattice = cache::lattice(pair, Direction::Up, self.fineness.losses, Resolution::FINE);
+            Rounds::new(Direction::Up, vec![(lattice, 1)])
+        });
+        // A victim who speaks with probability ρ is compared with itself otherwise; in a sample of fixed size the
+        // divergence is at most ρ·δ(1 + (t−1)/ρ).
+        let stretched = if self.scheme.check_in_rate().is_none() { speaks } else { 1.0 };
+        let cap = |excess: f64| {
+            let sampled = speaks * local(excess / stretched * (1.0 - 1e-15)) * (1.0 + 1e-15);
+            let of_pair = pair.as_ref().and_then(|pair| pair.delta(excess.ln_1p()).ok()).unwrap_or(1.0);
+            sampled.min(of_pair)
+        };
+        ask(&Bounds { ways, local: &local, cap: &cap })
+    }
+
+    /// The ways to bound a round, and how far its losses reach.
+    fn ways(&self, floor: f64) -> (Vec<Box<dyn Way>>, Extent) {
+        let (profile, fineness) = (self.profile, self.fineness);
+        let all_terms = self.profile_terms(floor);
+        let first = &all_terms[0].terms;
+        let present: f64 = first.iter().map(|term| term.weight * term.slots.present()).sum();
+        let population = first.first().map_or(1.0, |term| term.population as f64);
+        let largest = self.largest_loss();
+        let deviation = (slot::deviation(&profile, present.max(1.0)) / population).min(largest);
+        let mut ways: Vec<Box<dyn Way>> = Vec::new();
+        match self.known {
+            Known::Profile(_) => {}
+            Known::Pure { epsilon } => {
+                ways.push(Box::new(TypedSlots::new(epsilon, self.typed_terms(&all_terms[0], floor), fineness)));
+            }
+            Known::OneBit { epsilon } => {
+                let terms = self.one_bit_terms(epsilon, &all_terms[0], floor);
+                ways.push(Box::new(OneBitSlots::new(epsilon, terms, fineness, floor)));
+            }
+        }
+        ways.extend(all_terms.into_iter().map(|terms| -> Box<dyn Way> {
+            Box::new(ProfileSlots { profile, terms, fineness, floor })
+        }));
+        // Losses of many slots together, and of a single one.
+        let mut typical = deviation * ((-2.0 * floor.ln()).sqrt() + 4.0);
+        while present / population * profile.delta_upper(population * typical.exp_m1()) > floor && typical < largest {
+            typical *= 1.25;
+        }
+        (ways, Extent { deviation, typical: typical.min(largest), largest })
+    }
+
+    /// What slots of which only the profile is known are summed over; the first terms are the ones to go by.
+    fn profile_terms(&self, floor: f64) -> Vec<Terms> {
+        let clients = self.scheme.clients();
+        let everybody =
+            |rate: f64| Terms::everybody(clients, rate, blanket(&self.profile, floor), (LEFT_OUT * floor).ln());
+        match (self.scheme.fixed_size(), self.scheme.check_in_rate()) {
+            (_, Some(rate)) => {
+                let terms = Terms::check_in(clients, rate);
+                // Where it is likely that all come, Theorem 2 is the better one.
+                if terms.local > floor { vec![terms, everybody(rate)] } else { vec![terms] }
+            }
+            (Some(sampled), None) if sampled < clients => vec![Terms::sampled(clients, sampled)],
+            _ => vec![everybody(1.0)],
+        }
+    }
+
+    /// What blocks of slots are summed over.
+    fn typed_terms(&self, of_profile: &Terms, floor: f64) -> Terms {
+        match self.scheme.check_in_rate() {
+            Some(rate) => {
+                let width = self.fineness.block;
+                Terms::check_in_by_size(self.scheme.clients(), rate, width, (LEFT_OUT * floor).ln())
+            }
+            None => of_profile.clone(),
+        }
+    }
+
+    /// What the slots of a one-bit randomizer are summed over. All laws have 2/(E+1) of the uniform one.
+    fn one_bit_terms(&self, epsilon: f64, of_profile: &Terms, floor: f64) -> Terms {
+        let blanket = Blanket { gamma: 2.0 / (1.0 + epsilon.exp()) * (1.0 - 1e-15), defect: 0.0 };
+        let everybody =
+            |rate: f64| Terms::everybody(self.scheme.clients(), rate, blanket, (LEFT_OUT * floor).ln());
+        match (self.scheme.fixed_size(), self.scheme.check_in_rate()) {
+            (_, Some(rate)) => everybody(rate),
+            (Some(sampled), None) if sampled < self.scheme.clients() => of_profile.clone(),
+            _ => everybody(1.0),
+        }
+    }
+}
+
+/// The scheme that is computed: the same, but for populations in which more than [`MOST_PRESENT`] speak.
+fn computable(scheme: &Scheme) -> Result<Scheme> {
+    let most = |rate: f64| (MOST_PRESENT / rate).min(scheme.clients() as f64) as u64;
+    match scheme.participation() {
+        Participation::Everyone => Scheme::shuffle(most(1.0)),
+        Participation::FixedSize { .. } => Ok(*scheme),
+        Participation::CheckIn { rate, drop_out } => {
+            Scheme::check_in(most(scheme.check_in_rate().unwrap_or(rate)), rate, drop_out)
+        }
+    }
+}
+
+/// At least the probability that the victim speaks.
+fn speaks(scheme: &Scheme) -> f64 {
+    match (scheme.fixed_size(), scheme.check_in_rate()) {
+        (_, Some(rate)) => rate,
+        (Some(sampled), None) => (sampled as f64 / scheme.clients() as f64).next_up().min(1.0),
+        (None, None) => 1.0,
+    }
+}
+
+/// A share γ of any report's law that every other has too, but for a defect that does not matter: 1/γ is the smallest s
+/// at which the profile is below `floor`, about.
+fn blanket(profile: &LocalProfile, floor: f64) -> Blanket {
+    const STEP: f64 = 1.05;
+    let mut ratio = 1.0;
+    while profile.delta_upper(ratio - 1.0) > floor && ratio - 1.0 < profile.end() && ratio < 1e15 {
+        ratio *= STEP;
+    }
+    let ratio = ratio.min(1.0 + profile.end());
+    // Rounded: γ down, and the defect at a ratio that is not larger than 1/γ.
+    Blanket { gamma: 1.0 / ratio * (1.0 - 1e-15), defect: profile.delta_upper((ratio - 1.0) * (1.0 - 1e-15)) }
+}

@@ -1,0 +1,153 @@
+//! The law of one slot, from the local profile alone: Theorem 3 of `docs/theory/displacement.md`.
+
+use super::curve::{Fineness, Group, Way};
+use super::terms::{Term, Terms};
+use crate::numerics::directed::inflate;
+use crate::profile::LocalProfile;
+use crate::sums::{Draws, Law, calls_direct, calls_upper};
+
+/// Slots of which nothing is known but the local profile.
+pub(super) struct ProfileSlots {
+    pub(super) profile: LocalProfile,
+    pub(super) terms: Terms,
+    pub(super) fineness: Fineness,
+    /// A divergence that does not matter.
+    pub(super) floor: f64,
+}
+
+/// Lattices of one slot have at most this many points to either side.
+const MOST_POINTS: f64 = 32_768.0;
+
+/// What is cut off a slot's law at the top may cost this share of the divergence.
+const CUT_SHARE: f64 = 1e-4;
+
+/// From this many standard deviations on a tail may be that of a single slot: heavy.
+const HEAVY: f64 = 6.0;
+
+/// Before a heavy tail the cut may cost this share.
+const BULK_CUT: f64 = 5e-3;
+
+/// In a heavy tail the cut may cost this share, and lattices have so many points to either side.
+const HEAVY_CUT: f64 = 1e-3;
+const HEAVY_POINTS: f64 = 1_024.0;
+
+/// The same, as a share of a divergence that does not matter.
+const CUT_OF_FLOOR: f64 = 1e-2;
+
+impl Way for ProfileSlots {
+    fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    fn calls(&self, term: &Term, group: &Group, points: &[f64]) -> Option<Vec<f64>> {
+        let present = term.slots.present();
+        let (first, last) = (*points.first()?, *points.last()?);
+        let negligible = CUT_OF_FLOOR * self.floor * term.population as f64 / term.weight;
+        let deviation = deviation(&self.profile, present);
+        let single = |x: f64| present * self.profile.delta_upper(x);
+        let t = 1.0 + group.excess_high;
+        let is_heavy = |x: f64| single(x) > 100.0 * normal_call(deviation, x);
+        if first > HEAVY * deviation && is_heavy(last) {
+            let top = self.top(present, negligible.max(HEAVY_CUT * single(last)));
+            // A single draw is what counts: the lattice is as fine as that needs.
+            let spacing = (top / HEAVY_POINTS).max(deviation / present.sqrt() / self.fineness.slots);
+            let points_up = (top / spacing).ceil();
+            let points_down = (t * points_up).min(2.0 * HEAVY_POINTS);
+            let law = law(&self.profile, group.excess_high, spacing, [points_up as usize, points_down as usize]);
+            return Some(calls_direct(&Draws::new(&law, term.slots.number()), top, points));
+        }
+        let cut = if is_heavy(last) { BULK_CUT * single(last) } else { CUT_SHARE * normal_call(deviation, last) };
+        let top = self.top(present, negligible.max(cut));
+        let finest = deviation / present.sqrt() / self.fineness.points_to_a_deviation(present);
+        // The put reaches t times as far as the call.
+        let mut spacing = finest.max(top * t / MOST_POINTS);
+        if self.profile.end().is_finite() {
+            // The end of the profile is where the law has an atom: a lattice point.
+            spacing = top / (top / spacing).ceil();
+        }
+        let points_up = (top / spacing).ceil();
+        let points_down = (t * points_up).ceil();
+        let law = law(&self.profile, group.excess_high, spacing, [points_up as usize, points_down as usize]);
+        Some(calls_upper(&[Draws::new(&law, term.slots.number())], points))
+    }
+}
+
+impl ProfileSlots {
+    /// Where the law of a slot may end, if that is to cost at most `most` of the call in all.
+    fn top(&self, present: f64, most: f64) -> f64 {
+        let end = self.profile.end();
+        if end.is_finite() {
+            return end;
+        }
+        let is_enough = |top: f64| present * self.profile.delta_upper(top) <= most;
+        let mut high = 1.0;
+        while !is_enough(high) && high < 1e300 {
+            high *= 4.0;
+        }
+        let mut low = 0.25 * high;
+        for _ in 0..4 {
+            let middle = (low * high).sqrt();
+            if is_enough(middle) { high = middle } else { low = middle }
+        }
+        high
+    }
+}
+
+/// About `E(X − x)₊` of a normal variable.
+fn normal_call(deviation: f64, x: f64) -> f64 {
+    let z = x / deviation;
+    0.4 * deviation * (-0.5 * z * z).exp() / (1.0 + z * z)
+}
+
+/// The law that is above every possible slot at t = 1 + `excess` in convex order, centred: its call at c is
+/// at least that of `G − (1 − t)`. It serves every smaller t ≥ 1 as well.
+///
+/// With d(c) the profile at s = 1 + c: the call is d(c) from c = t − 1 on and `(t − c)·d(c/(t − c))` before,
+/// the put at c is `t·d(c/t)`. **Direction: up.** Arguments of d, which does not increase, are rounded down. The law
+/// has so many points up and down; where it ends before the profile does, it is cut.
+fn law(profile: &LocalProfile, excess: f64, spacing: f64, [up, down]: [usize; 2]) -> Law {
+    let t = 1.0 + excess;
+    let scaled = |scale: f64, c: f64| {
+        inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON)
+    };
+    let call = |c: f64| if c >= excess { profile.delta_upper(c) } else { scaled(t - c, c) };
+    let put = |c: f64| scaled(t, c);
+    let centre = scaled(t, 0.0);
+    let dots = |value: &dyn Fn(f64) -> f64, points: usize| -> Vec<f64> {
+        let others = (1..=points).map(|j| value((j as f64 * spacing).next_down()));
+        std::iter::once(centre).chain(others).collect()
+    };
+    Law::from_potential(spacing, &dots(&call, up), &dots(&put, down))
+}
+
+/// About the standard deviation of the sum of so many slots, leaving aside jumps that are much larger than
+/// that. Chooses lattices; nothing rests on it.
+pub(super) fn deviation(profile: &LocalProfile, present: f64) -> f64 {
+    let mut limit = profile.end().min(1e12);
+    let mut deviation = f64::INFINITY;
+    for _ in 0..12 {
+        let next = (4.0 * integral(profile, limit) * present).sqrt();
+        if next > 0.9 * deviation {
+            break;
+        }
+        deviation = next;
+        limit = limit.min(32.0 * deviation);
+    }
+    deviation.max(1e-150)
+}
+
+/// `∫_0^limit δ(1 + c) dc`, roughly.
+fn integral(profile: &LocalProfile, limit: f64) -> f64 {
+    /// Geometric steps, from far below the smallest scale that matters.
+    const RATIO: f64 = 1.25;
+    let mut at = limit.min(1.0) * 1e-9;
+    let mut value = profile.delta_upper(at);
+    let mut sum = at * value;
+    while at < limit && value > 1e-30 {
+        let next = (at * RATIO).min(limit);
+        let next_value = profile.delta_upper(next);
+        sum += 0.5 * (value + next_value) * (next - at);
+        (at, value) = (next, next_value);
+    }
+    sum
+}

@@ -1,0 +1,155 @@
+//! Which sums a scheme asks for: Theorems 1 and 2 of `docs/theory/displacement.md`.
+
+use crate::numerics::directed::inflate;
+use crate::pair::Binomial;
+use crate::sums::Number;
+
+/// A sum S over slots in a population of so many clients: it contributes
+/// `weight/population·E(S − population·(t−1))₊` to the divergence at t.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Term {
+    pub(super) weight: f64,
+    pub(super) slots: SlotCount,
+    pub(super) population: u64,
+}
+
+/// How many slots there are.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum SlotCount {
+    /// Always the same number.
+    Fixed(u64),
+    /// Each of so many is there with this probability.
+    Thinned { slots: u64, rate: f64 },
+    /// (number, probability), the number increasing.
+    Sizes(Vec<(u64, f64)>),
+}
+
+impl SlotCount {
+    /// As a number of draws.
+    pub(super) fn number(&self) -> Number<'_> {
+        match self {
+            Self::Fixed(slots) => Number::Fixed(*slots),
+            Self::Thinned { slots, rate } => Number::Thinned { draws: *slots, rate: *rate },
+            Self::Sizes(sizes) => Number::Mixed(sizes),
+        }
+    }
+
+    /// The mean number of slots that are there.
+    pub(super) fn present(&self) -> f64 {
+        self.number().mean()
+    }
+}
+
+/// An upper bound on the divergence of a round at every t ≥ 1: all terms, and `local·δ(t) + linear·(t−1)`,
+/// δ the local profile.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Terms {
+    pub(super) terms: Vec<Term>,
+    pub(super) local: f64,
+    pub(super) linear: f64,
+}
+
+/// What one report must have in common with any other for Theorem 2: every law is at least γ times one
+/// fixed law, but for a defect of mass γ·`defect`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Blanket {
+    pub(super) gamma: f64,
+    pub(super) defect: f64,
+}
+
+/// Numbers of slots within this share of each other are taken for one.
+const CLOSE: f64 = 2e-3;
+
+/// Each block of them is wider than the one before by this factor.
+const GROWTH: f64 = 2.0;
+
+/// Check-ins are told apart by about so many sizes.
+const MOST_SIZES: u64 = 256;
+
+/// The logarithm of the share of the local profile from which on it is charged altogether.
+const HOPELESS: f64 = -0.1;
+
+/// Covers the roundings of a weight.
+const SLACK: f64 = 64.0 * f64::EPSILON;
+
+/// The relative error of binomial masses, see `docs/numerics.md`.
+const MASS_ERROR: f64 = 4e-12;
+
+impl Terms {
+    /// Theorem 1: `sampled` of `clients` speak, not all of them.
+    pub(super) fn sampled(clients: u64, sampled: u64) -> Self {
+        let term = Term { weight: 1.0, slots: SlotCount::Fixed(sampled), population: clients };
+        Self { terms: vec![term], local: 0.0, linear: 0.0 }
+    }
+
+    /// Theorem 1 at check-in: every slot is there with probability `rate`. Should all n come, which
+    /// happens with probability r^n, Theorem 1 says nothing, and the local profile is charged.
+    pub(super) fn check_in(clients: u64, rate: f64) -> Self {
+        let slots = SlotCount::Thinned { slots: clients, rate };
+        let term = Term { weight: 1.0, slots, population: clients };
+        Self { terms: vec![term], local: all_come(clients, rate), linear: 0.0 }
+    }
+
+    /// Theorem 1 at check-in, by the number of those who came, in blocks whose width is a multiple of
+    /// `width`: the bound grows with the number, so a block is charged at its largest. Numbers beyond all but
+    /// e^`ln_cut` are charged the local profile.
+    pub(super) fn check_in_by_size(clients: u64, rate: f64, width: u64, ln_cut: f64) -> Self {
+        let law = Binomial { trials: clients, p: rate, q: 1.0 - rate };
+        let (low, high) = law.window(ln_cut);
+        let (low, high) = (low.min(clients - 1), high.min(clients - 1));
+        let width = width * ((high - low) / (width * MOST_SIZES)).max(1);
+        // Fewer than the window has are charged as its smallest block.
+        let mut sizes: Vec<(u64, f64)> = vec![(low.div_ceil(width) * width, ln_cut.exp())];
+        for (size, mass) in (low..=high).zip(law.masses(low, high)) {
+            let largest = size.div_ceil(width) * width;
+            match sizes.last_mut() {
+                Some((last, weight)) if *last == largest => *weight += mass,
+                _ => sizes.push((largest, mass)),
+            }
+        }
+        sizes.iter_mut().for_each(|(_, weight)| *weight *= 1.0 + MASS_ERROR);
+        let term = Term { weight: 1.0, slots: SlotCount::Sizes(sizes), population: clients };
+        Self { terms: vec![term], local: all_come(clients, rate) + ln_cut.exp(), linear: 0.0 }
+    }
+
+    /// Theorem 2: everybody speaks, or everybody checks in at this rate. A client that stays away is a
+    /// spare too: absence is a report that everybody may send.
+    ///
+    /// `U_m ≤ γL_m + (1−γ+γδ')U_(m−1) + γδ'(U_(m−1) + t − 1)` from `U_0 ≤ δ(t)`, unrolled until what is left
+    /// has weight e^`ln_cut`. L_m does not increase with m, so a block of them is charged at its smallest.
+    pub(super) fn everybody(clients: u64, rate: f64, blanket: Blanket, ln_cut: f64) -> Self {
+        let gamma = (1.0 - rate) + rate * blanket.gamma;
+        let defect = rate * blanket.gamma * blanket.defect;
+        let others = clients - 1;
+        // The logarithm of the factor from one step to the next.
+        let ln_next = (2.0 * defect - gamma).ln_1p();
+        // Where there are too few clients for a spare to be among them, the local profile is all there is.
+        let is_hopeless = ln_next * others as f64 > HOPELESS;
+        if is_hopeless || ln_next.is_nan() {
+            return Self { terms: Vec::new(), local: 1.0, linear: 0.0 };
+        }
+        let after = |steps: u64| if steps == 0 { 1.0 } else { (ln_next * steps as f64).exp() };
+        let slack = |steps: u64| SLACK * (1.0 + steps as f64 * ln_next.abs());
+        let steps = (ln_cut / ln_next).ceil().clamp(1.0, others as f64) as u64;
+        let (mut terms, mut taken) = (Vec::new(), 0);
+        let mut width = ((others as f64 * CLOSE) as u64).clamp(1, steps);
+        while taken < steps {
+            let next = (taken + width).min(others);
+            // γ·(a^taken + … + a^(next−1)), a the factor.
+            let sum = after(taken) * (ln_next * (next - taken) as f64).exp_m1() / ln_next.exp_m1();
+            let slots = others - (next - 1);
+            let count = if rate < 1.0 { SlotCount::Thinned { slots, rate } } else { SlotCount::Fixed(slots) };
+            terms.push(Term { weight: inflate(gamma * sum, slack(next)), slots: count, population: slots });
+            taken = next;
+            width = (width as f64 * GROWTH) as u64;
+        }
+        let linear = inflate(defect / (gamma - 2.0 * defect), SLACK);
+        Self { terms, local: inflate(after(taken), slack(taken)), linear }
+    }
+}
+
+/// At least r^n.
+fn all_come(clients: u64, rate: f64) -> f64 {
+    let ln_all = clients as f64 * rate.ln();
+    inflate(ln_all.exp(), 4.0 * f64::EPSILON * (1.0 + ln_all.abs())).min(1.0)
+}

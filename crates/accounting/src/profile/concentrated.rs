@@ -1,0 +1,55 @@
+//! The profile that follows from concentrated differential privacy.
+
+use crate::numerics::directed::inflate;
+
+/// Newton steps towards the best order. Any order is valid.
+const STEPS: usize = 6;
+
+/// At least δ(1 + `excess`) of a randomizer whose Rényi divergence is at most `μ²λ/2` at every order λ.
+///
+/// The conversion of Canonne, Kamath, Steinke 2020, Proposition 12:
+/// `δ = exp((λ−1)(μ²λ/2 − ε) + (λ−1)·ln(1 − 1/λ) − ln λ)` for any λ > 1. As λ → 1 the divergence is at most μ²/2 in the
+/// sense of Kullback and Leibler, so the total variation is at most μ/2 (Pinsker), and δ(s) ≤ δ(1) is no more.
+/// **Direction: up.**
+pub(super) fn delta_upper(mu: f64, excess: f64) -> f64 {
+    let epsilon = excess.ln_1p();
+    let rho = 0.5 * mu * mu;
+    // With x = λ − 1: f(x) = x(ρ(1+x) − ε) + x·ln(x) − (1+x)·ln(1+x), f' = ρ(1 + 2x) − ε + ln(x/(1+x)), f'' > 0.
+    let ln_delta = |x: f64| x * (rho * (1.0 + x) - epsilon) + x * x.ln() - (1.0 + x) * x.ln_1p();
+    let mut x = ((epsilon / rho - 1.0) / 2.0).max(0.1).max(1.0 / (1.0 + rho));
+    for _ in 0..STEPS {
+        let slope = rho * (1.0 + 2.0 * x) - epsilon - (1.0 / x).ln_1p();
+        let curvature = 2.0 * rho + 1.0 / (x * (1.0 + x));
+        x = (x - slope / curvature).clamp(0.25 * x, 4.0 * x);
+    }
+    // A term of the exponent is rounded where it is large.
+    let size = x * (rho * (1.0 + x) + epsilon) + 4.0 * (1.0 + x) * (1.0 + x).ln().max(1.0);
+    let converted = inflate(ln_delta(x).exp(), 8.0 * f64::EPSILON * (1.0 + size));
+    // NaN is no bound; Pinsker's is.
+    let pinsker = inflate(0.5 * mu, 4.0 * f64::EPSILON);
+    if converted < pinsker { converted } else { pinsker }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published::gdp;
+    use crate::rdp::{Orders, ln_delta_from_renyi, minimise_over_orders};
+
+    #[test]
+    fn is_above_the_gaussian_and_not_above_any_order() {
+        for mu in [0.002, 0.1, 0.4, 2.0, 6.0] {
+            for z in [0.0, 0.3, 1.0, 4.0, 9.0, 30.0] {
+                let epsilon: f64 = mu * (z + 0.5 * mu);
+                let value = delta_upper(mu, epsilon.exp_m1());
+                // A Gaussian has these Rényi divergences.
+                assert!(value >= gdp::delta_upper(mu, epsilon) * (1.0 - 1e-12), "μ = {mu}, z = {z}: {value:e}");
+                let (_, best) = minimise_over_orders(Orders::Reals, 1e9, |order| {
+                    Ok(ln_delta_from_renyi(0.5 * mu * mu * order, order, epsilon))
+                })
+                .unwrap();
+                assert!(value <= best.exp() * (1.0 + 1e-6), "μ = {mu}, z = {z}: {value:e} above {:e}", best.exp());
+            }
+        }
+    }
+}

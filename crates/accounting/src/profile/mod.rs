@@ -1,0 +1,132 @@
+//! Local privacy profiles: all that a shuffled bound needs to know of a randomizer.
+//!
+//! The profile of a randomizer R is `δ(s) = sup over ordered pairs of inputs of ∫(R_x − s·R_x')₊`, for
+//! s ≥ 1: at s = e^ε it is the δ with which one report is (ε, δ)-private. It is convex, does not
+//! increase, and for s < 1 follows by `δ(s) = 1 − s + s·δ(1/s)`.
+//!
+//! Functions take `excess = s − 1`, so that nothing is lost next to s = 1, and round up.
+
+mod concentrated;
+mod gaussian;
+mod points;
+
+pub use points::{MAX_POINTS, ProfilePoints};
+
+use crate::numerics::directed::inflate;
+
+/// Covers the roundings of the closed forms below.
+const SLACK: f64 = 16.0 * f64::EPSILON;
+
+/// What is proven about one report of a randomizer, for any two inputs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LocalProfile {
+    /// ε0-LDP, and no more is known: that of binary randomized response, `(E − s)₊/(E + 1)`.
+    Pure {
+        /// ε0.
+        epsilon: f64,
+    },
+    /// Two densities of ratio E = e^ε0, the higher on a set of measure q for every input:
+    /// `q(E − s)₊/(1 + (E−1)q)` for s ≥ 1.
+    TwoLevel {
+        /// ε0.
+        epsilon: f64,
+        /// q, at most 1/2.
+        high_mass: f64,
+    },
+    /// (ε0, δ0)-LDP: `δ0 + (1 − δ0)(E − s)₊/(E + 1)`.
+    Approximate {
+        /// ε0.
+        epsilon: f64,
+        /// δ0.
+        delta: f64,
+    },
+    /// Two unit Gaussians a distance μ apart: Balle and Wang 2018, Theorem 8.
+    Gaussian {
+        /// μ: sensitivity over the standard deviation of the noise.
+        mu: f64,
+    },
+    /// Laplace noise, in any dimension: `1 − √(s/E)` up to s = E (`docs/theory/releases.md`).
+    Laplace {
+        /// ε0: sensitivity in ℓ1 over the scale of the noise.
+        epsilon: f64,
+    },
+    /// Discrete Laplace noise, two inputs at most `distance` steps of the grid apart: that of Laplace noise
+    /// at `s = E·e^{−2iε0/distance}`, connected by chords.
+    DiscreteLaplace {
+        /// ε0: the distance in steps over the scale of the noise in steps.
+        epsilon: f64,
+        /// The largest distance of two inputs, in steps.
+        distance: u64,
+    },
+    /// Rényi divergence at most `μ²λ/2` at every order λ, converted to (ε, δ) at the best order.
+    Concentrated {
+        /// μ.
+        mu: f64,
+    },
+    /// Points of a profile, connected by chords.
+    Points(ProfilePoints),
+}
+
+impl LocalProfile {
+    /// At least δ(1 + `excess`), for `excess` ≥ 0. **Direction: up.** Every value is between 0 and 1.
+    pub fn delta_upper(&self, excess: f64) -> f64 {
+        let delta = match *self {
+            Self::Pure { epsilon } => inflate(ramp(epsilon, excess) / (1.0 + epsilon.exp()), SLACK),
+            Self::TwoLevel { epsilon, high_mass } => {
+                let q = high_mass;
+                inflate(q * ramp(epsilon, excess) / (1.0 + q * epsilon.exp_m1()), SLACK)
+            }
+            Self::Approximate { epsilon, delta } => {
+                inflate(delta + (1.0 - delta) * ramp(epsilon, excess) / (1.0 + epsilon.exp()), SLACK)
+            }
+            Self::Gaussian { mu } => gaussian::delta_upper(mu, excess),
+            Self::Laplace { epsilon } => inflate(laplace(epsilon - excess.ln_1p()), SLACK * (1.0 + epsilon)),
+            Self::DiscreteLaplace { epsilon, distance } => discrete_laplace(epsilon, distance, excess),
+            Self::Concentrated { mu } => concentrated::delta_upper(mu, excess),
+            Self::Points(points) => points.delta_upper(excess),
+        };
+        delta.min(1.0)
+    }
+
+    /// The excess from which on the profile is constant; infinite if there is none.
+    pub fn end(&self) -> f64 {
+        match *self {
+            Self::Pure { epsilon }
+            | Self::TwoLevel { epsilon, .. }
+            | Self::Approximate { epsilon, .. }
+            | Self::Laplace { epsilon }
+            | Self::DiscreteLaplace { epsilon, .. } => epsilon.exp_m1().next_up(),
+            Self::Gaussian { .. } | Self::Concentrated { .. } => f64::INFINITY,
+            Self::Points(points) => points.end(),
+        }
+    }
+}
+
+/// `(E − s)₊`.
+fn ramp(epsilon: f64, excess: f64) -> f64 {
+    (epsilon.exp_m1() - excess).max(0.0)
+}
+
+/// `1 − e^{−x/2}` for x = ε0 − ε, the loss that is missing to the largest.
+fn laplace(missing: f64) -> f64 {
+    -(-0.5 * missing.max(0.0)).exp_m1()
+}
+
+/// The chord of Laplace noise's profile over the grid `E·e^{−2iε0/m}` that the losses of discrete noise lie on.
+///
+/// With `a = e^{−ε0/m}` the noise has mass proportional to `a^{|x|}`, a shift by m steps has the likelihood ratios
+/// `E·a^{2i}`, i = 0..m, and `H_s = 1 − a^i` at `s = E·a^{2i}`; between them no outcome changes sign, so H is linear.
+/// Smaller shifts, and those that are spread over several coordinates, are dominated as for Laplace noise.
+fn discrete_laplace(epsilon: f64, distance: u64, excess: f64) -> f64 {
+    let end = epsilon.exp_m1();
+    if excess >= end {
+        return 0.0;
+    }
+    let step = 2.0 * epsilon / distance as f64;
+    let place = ((epsilon - excess.ln_1p()) / step).floor().max(0.0);
+    // From the upper to the lower end of the chord, E·e^{−i·step} to E·e^{−(i+1)·step}; losses above ε0 are none.
+    let (upper, lower) = ((epsilon - place * step).exp_m1(), (epsilon - (place + 1.0) * step).exp_m1());
+    let share = ((upper - excess) / (upper - lower)).clamp(0.0, 1.0);
+    let (least, most) = (laplace(place * step), laplace((place + 1.0) * step));
+    inflate(least + share * (most - least), 64.0 * f64::EPSILON * (1.0 + epsilon) * distance as f64)
+}

@@ -1,0 +1,117 @@
+//! One draw on a lattice.
+
+use crate::numerics::directed::{add_up, mul_up, sum_down};
+use crate::numerics::horner::trimmed;
+
+/// Unit roundoff.
+const U: f64 = f64::EPSILON / 2.0;
+
+/// Probabilities at the points `(first + i)·spacing`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Law {
+    pub(crate) spacing: f64,
+    pub(crate) first: i64,
+    pub(crate) masses: Vec<f64>,
+    /// The call of the law that this one stands for is at most this much above its own.
+    pub(crate) excess: f64,
+}
+
+impl Law {
+    /// A law whose call is at least that of X, a variable of mean 0 (but for [`excess`](Self::excess)).
+    ///
+    /// `calls[j] ≥ E(X − jh)₊` and `puts[j] ≥ E(−jh − X)₊`, h the spacing; `calls[0]` and `puts[0]`
+    /// must be the same number. Between lattice points a call is below its chord, so the law whose
+    /// call connects the dots is above X in convex order. Beyond the last dots the law has no mass:
+    /// at the top, what is cut off becomes the excess, the last call; at the bottom, mass is moved up
+    /// to the last point, which only raises the call.
+    ///
+    /// Where rounding made the dots not convex, their greatest convex minorant is still above the
+    /// call of X. Masses are its changes of slope, each rounded up by [`lift`]; the mass at 0 is what
+    /// is left. So the mass is 1, rounded up, and the error of the masses costs a share of the
+    /// *variance*, however many draws are added up.
+    pub(crate) fn from_potential(spacing: f64, calls: &[f64], puts: &[f64]) -> Self {
+        debug_assert!(calls.first().map(|call| call.to_bits()) == puts.first().map(|put| put.to_bits()));
+        let (right, left) = (kinks(spacing, calls), kinks(spacing, puts));
+        let first = -(left.len() as i64);
+        let mut masses: Vec<f64> = left.iter().rev().copied().collect();
+        masses.push(0.0);
+        masses.extend(&right);
+        let centre = add_up(1.0, -sum_down(masses.iter().copied()));
+        masses[left.len()] = centre.max(0.0);
+        let excess = mul_up(calls.iter().copied().fold(f64::INFINITY, f64::min), lift(calls.len()));
+        let (first, masses) = trimmed(first, masses);
+        Self { spacing, first, masses, excess }
+    }
+
+    /// The law of these (value, probability), each spread to the two lattice points next to it with
+    /// its mean kept: above the true one in convex order. Callers pay for the rounding of positions.
+    pub(crate) fn from_atoms(spacing: f64, atoms: &[(f64, f64)]) -> Self {
+        let place = |value: f64| (value / spacing).floor();
+        let first = atoms.iter().map(|(value, _)| place(*value)).fold(f64::INFINITY, f64::min) as i64;
+        let last = atoms.iter().map(|(value, _)| place(*value)).fold(f64::NEG_INFINITY, f64::max) as i64;
+        let mut masses = vec![0.0; (last - first + 2) as usize];
+        for (value, mass) in atoms {
+            let share = value / spacing - place(*value);
+            let cell = (place(*value) as i64 - first) as usize;
+            masses[cell] += mass * (1.0 - share);
+            masses[cell + 1] += mass * share;
+        }
+        let (first, masses) = trimmed(first, masses);
+        Self { spacing, first, masses, excess: 0.0 }
+    }
+
+    /// The law of −X. What was cut off at the top of one is not what was cut off at the top of the other: only laws
+    /// that end where they do may be mirrored.
+    pub(crate) fn mirrored(&self) -> Self {
+        let first = -(self.first + self.masses.len() as i64 - 1);
+        Self { first, masses: self.masses.iter().rev().copied().collect(), ..*self }
+    }
+
+    /// The largest value.
+    pub(crate) fn top(&self) -> f64 {
+        (self.first + self.masses.len() as i64 - 1) as f64 * self.spacing
+    }
+
+    /// At least the absolute value of every value.
+    pub(crate) fn reach(&self) -> f64 {
+        self.top().abs().max(self.first as f64 * self.spacing * -1.0)
+    }
+}
+
+/// What the masses between `count` dots are multiplied by: a slope is a rounded difference over a
+/// rounded quotient (2U), a pool of slopes has a rounded mean (2U for each of them), a mass is a
+/// rounded difference (U), and each of these is a share of a positive quantity.
+fn lift(count: usize) -> f64 {
+    1.0 + U * (64.0 + 4.0 * count as f64)
+}
+
+/// The changes of slope of the greatest convex minorant of the dots, at the points after the first,
+/// rounded up. The minorant is constant from the last dot on.
+fn kinks(spacing: f64, dots: &[f64]) -> Vec<f64> {
+    // (mean of the slopes, their number): convex means that slopes fall from pool to pool.
+    let mut pools: Vec<(f64, usize)> = Vec::with_capacity(dots.len());
+    let mut before = f64::INFINITY;
+    for dot in dots {
+        // A call does not increase: neither need its upper bounds.
+        let dot = dot.min(before);
+        if before.is_finite() {
+            let mut pool = ((before - dot) / spacing, 1);
+            while let Some(last) = pools.last().copied().filter(|last| last.0 < pool.0) {
+                pools.pop();
+                let total = last.1 + pool.1;
+                pool = ((last.0 * last.1 as f64 + pool.0 * pool.1 as f64) / total as f64, total);
+            }
+            pools.push(pool);
+        }
+        before = dot;
+    }
+    let lift = lift(dots.len());
+    let mut masses = vec![0.0; dots.len().saturating_sub(1)];
+    let mut place = 0;
+    for (i, (slope, count)) in pools.iter().enumerate() {
+        place += count;
+        let next = pools.get(i + 1).map_or(0.0, |(slope, _)| *slope);
+        masses[place - 1] = (slope - next) * lift;
+    }
+    masses
+}
