@@ -3,7 +3,7 @@
 use crate::bound::{About, Answer, Bound, Kind, Standing};
 use crate::error::{AccountingError, Result, require_delta, require_epsilon, require_order};
 use crate::scheme::Question;
-use crate::{approximate, displacement, dominating, gaussian, lower, published};
+use crate::{displacement, dominating, gaussian, lower, published};
 
 /// What is wanted of a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,8 +96,7 @@ pub trait Analysis {
 
 /// All methods, in the order in which they are shown.
 pub fn methods() -> impl Iterator<Item = &'static dyn Method> {
-    let upper =
-        published::METHODS.iter().chain(gaussian::METHODS).chain(approximate::METHODS).chain(dominating::METHODS).chain(displacement::METHODS);
+    let upper = published::METHODS.iter().chain(gaussian::METHODS).chain(dominating::METHODS).chain(displacement::METHODS);
     upper.chain(lower::METHODS).copied()
 }
 
