@@ -16,6 +16,10 @@ use crate::pld::LossDistribution;
 use crate::scheme::{MAX_COUNT, Release, Round};
 use serde::{Deserialize, Serialize};
 
+/// By which argument shuffled rounds are priced. It changes whenever rounds that were written down come to another ε than
+/// before: who keeps a ledger keeps this beside it, and says so.
+pub const ANALYSIS: &str = "displacement";
+
 /// One line of the ledger: a round, and how often it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Entry {

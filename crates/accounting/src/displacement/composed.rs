@@ -4,9 +4,10 @@ use super::{Displacement, Fineness, Known};
 use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{add_up, mul_up};
 use crate::numerics::led_bisection::smallest_safe_led;
-use crate::pair::Direction;
-use crate::pld::{LossDistribution, Rounds, cache};
-use crate::scheme::{LocalStructure, Output, RandomizerSpec, Release, Round};
+use crate::pair::{Direction, LinearPair, Resolution, upper};
+use crate::pld::{LossDistribution, LossLattice, Rounds, cache};
+use crate::scheme::{LocalStructure, Mechanism, Output, RandomizerSpec, Release, Round};
+use std::sync::Arc;
 
 /// Everything that happened to the records of the same clients, ready to be asked for ε or δ.
 ///
@@ -14,11 +15,18 @@ use crate::scheme::{LocalStructure, Output, RandomizerSpec, Release, Round};
 /// question comes, and remembered for the next.
 #[derive(Default)]
 pub(crate) struct Composed {
-    rounds: Vec<(Displacement, u64)>,
+    rounds: Vec<(Bounded, u64)>,
     /// Outputs that are not shuffled, Gaussian ones apart.
     releases: Vec<(Release, u64)>,
     /// Σ μ² over all Gaussian outputs, rounded up: together they are one with the square root of this.
     gaussian: f64,
+}
+
+/// What bounds one round.
+enum Bounded {
+    ByDisplacement(Displacement),
+    /// Where a report may depend on those before it in the same round.
+    ByClones(LinearPair),
 }
 
 /// The share of δ, spread over the rounds, that their curves need not resolve.
@@ -36,7 +44,7 @@ const SMALLEST: f64 = 1e-300;
 /// No larger ε is an answer.
 const LARGEST: f64 = 600.0;
 
-/// Lattice points to a standard deviation of an output that is not shuffled.
+/// Lattice points to a standard deviation of a pair, and of an output that is not shuffled.
 const PER_DEVIATION: f64 = 128.0;
 
 /// The same for a single one, where nothing else costs time.
@@ -45,13 +53,12 @@ const PER_DEVIATION_SINGLE: f64 = 512.0;
 impl Composed {
     /// These rounds, all of one kind.
     pub(super) fn of(displacement: Displacement, count: u64) -> Self {
-        Self { rounds: vec![(displacement, count)], ..Self::default() }
+        Self { rounds: vec![(Bounded::ByDisplacement(displacement), count)], ..Self::default() }
     }
 
     /// `round` happens `count` times; all that is known of its randomizer is used.
     pub(crate) fn add(&mut self, round: &Round, count: u64) -> Result<()> {
-        let displacement = Displacement::new(&round.scheme, all_that_is_known(&round.randomizer), Fineness::FINE)?;
-        self.rounds.push((displacement, count));
+        self.rounds.push((Bounded::new(round)?, count));
         Ok(())
     }
 
@@ -98,7 +105,7 @@ impl Composed {
     /// The only thing that happened, if it is one round. It needs no lattice: its bound itself is solved for ε.
     fn single(&self) -> Option<&Displacement> {
         match self.rounds.as_slice() {
-            [(round, 1)] if self.releases.is_empty() && self.gaussian <= 0.0 => Some(round),
+            [(Bounded::ByDisplacement(round), 1)] if self.releases.is_empty() && self.gaussian <= 0.0 => Some(round),
             _ => None,
         }
     }
@@ -109,11 +116,13 @@ impl Composed {
     }
 
     fn together(&self, floor: f64) -> Result<Rounds> {
-        let mut parts: Vec<_> = self.rounds.iter().map(|(round, count)| (round.lattice(floor), *count)).collect();
         let gaussian = self.gaussian_release()?;
         let releases: Vec<_> = self.releases.iter().copied().chain(gaussian.map(|release| (release, 1))).collect();
-        let is_single = parts.is_empty() && matches!(releases.as_slice(), [(_, 1)]);
+        let counts = self.rounds.iter().map(|(_, count)| *count).chain(releases.iter().map(|(_, count)| *count));
+        let is_single = counts.fold(0, u64::saturating_add) == 1;
         let per_deviation = if is_single { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
+        let lattice = |round: &Bounded| round.lattice(floor, per_deviation);
+        let mut parts: Vec<_> = self.rounds.iter().map(|(round, count)| (lattice(round), *count)).collect();
         parts.extend(releases.iter().map(|(release, count)| (cache::release(release, per_deviation), *count)));
         Ok(Rounds::new(Direction::Up, parts))
     }
@@ -127,6 +136,23 @@ impl Composed {
         Release::new(Output::Gaussian { mu }).map(Some).map_err(|_| {
             AccountingError::numerical(format!("all Gaussian outputs together have μ = {mu:.0}: ε is in the thousands"))
         })
+    }
+}
+
+impl Bounded {
+    fn new(round: &Round) -> Result<Self> {
+        let Round { scheme, randomizer } = round;
+        match randomizer.mechanism() {
+            Mechanism::Sequential { local_epsilon } => Ok(Self::ByClones(upper::any_ldp(scheme, local_epsilon)?)),
+            _ => Displacement::new(scheme, all_that_is_known(randomizer), Fineness::FINE).map(Self::ByDisplacement),
+        }
+    }
+
+    fn lattice(&self, floor: f64, per_deviation: f64) -> Arc<LossLattice> {
+        match self {
+            Self::ByDisplacement(displacement) => displacement.lattice(floor),
+            Self::ByClones(pair) => cache::lattice(pair, Direction::Up, per_deviation, Resolution::FINE),
+        }
     }
 }
 

@@ -90,7 +90,9 @@ impl Known {
         if value <= most {
             return Ok(());
         }
-        Err(AccountingError::not_applicable(format!("{name} of {value} is above {most}, where shuffling hides nothing")))
+        Err(AccountingError::not_applicable(format!(
+            "{name} of {value} is above {most}, where shuffling hides nothing"
+        )))
     }
 }
 
@@ -190,9 +192,11 @@ impl Displacement {
             }
             (Known::Profile(_), None) => {}
         }
-        ways.extend(all_terms.into_iter().map(|terms| -> Box<dyn Way> {
-            Box::new(ProfileSlots { profile, terms, fineness, floor })
-        }));
+        ways.extend(
+            all_terms
+                .into_iter()
+                .map(|terms| -> Box<dyn Way> { Box::new(ProfileSlots { profile, terms, fineness, floor }) }),
+        );
         // Losses of many slots together, and of a single one.
         let mut typical = deviation * ((-2.0 * floor.ln()).sqrt() + 4.0);
         while present / population * profile.delta_upper(population * typical.exp_m1()) > floor && typical < largest {
@@ -231,8 +235,7 @@ impl Displacement {
     /// What the slots of a one-bit randomizer are summed over. All laws have 2/(E+1) of the uniform one.
     fn one_bit_terms(&self, epsilon: f64, of_profile: &Terms, floor: f64) -> Terms {
         let blanket = Blanket { gamma: 2.0 / (1.0 + epsilon.exp()) * (1.0 - 1e-15), defect: 0.0 };
-        let everybody =
-            |rate: f64| Terms::everybody(self.scheme.clients(), rate, blanket, (LEFT_OUT * floor).ln());
+        let everybody = |rate: f64| Terms::everybody(self.scheme.clients(), rate, blanket, (LEFT_OUT * floor).ln());
         match (self.scheme.fixed_size(), self.scheme.check_in_rate()) {
             (_, Some(rate)) => everybody(rate),
             (Some(sampled), None) if sampled < self.scheme.clients() => of_profile.clone(),
