@@ -88,6 +88,7 @@ fn randomizer(mechanism: Mechanism, swept: Option<Flag>) -> String {
         Mechanism::Profile { profile } => {
             let (epsilon, delta) = profile.last();
             let count = profile.points().count();
+            let (epsilon, delta) = (nearest(epsilon, DIGITS), nearest(delta, DIGITS));
             format!("a randomizer with a profile of {count} points, to local ε {epsilon} at δ {delta}")
         }
         Mechanism::Sequential { local_epsilon } => {
