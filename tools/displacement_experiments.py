@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the theorems of docs/theory/displacement.md by brute force and recomputes reference values.
+"""Checks the theorems of docs/theory/displacement.md by brute force, and reference values.
 
     python3 tools/displacement_experiments.py
 
-Needs numpy only and takes less than a minute. It shares no code with the Rust crates: every bound is computed
-plainly from its formula, every protocol is enumerated. The random numbers are seeded, so the output is always the same.
+Needs numpy only and takes less than a minute. It shares no code with the Rust crates: every bound
+is computed plainly from its formula, every protocol is enumerated. The random numbers are seeded,
+so the output is always the same.
 """
 
 import itertools
@@ -45,8 +46,9 @@ def call(law, x):
 
 
 def law_of_potential(kinks, potential):
-    """The law whose call connects `potential` at the kinks, 0 at the top. Chords of a convex function are above it, so
-    kinks may be rounded."""
+    """The law whose call connects `potential` at the kinks, 0 at the top.
+
+    Chords of a convex function are above it, so kinks may be rounded."""
     kinks = np.unique(np.append(np.round(kinks, 9), kinks.max() + 1e-6))
     values = potential(kinks)
     slopes = np.concatenate([[-1.0], np.diff(values) / np.diff(kinks), [0.0]])
@@ -59,7 +61,9 @@ def law_of_potential(kinks, potential):
 
 
 class Profile:
-    """δ(s) = max over ordered pairs of inputs of Σ(R_x − s·R_x')₊, exactly, for a finite randomizer (rows: inputs)."""
+    """δ(s) = max over ordered pairs of inputs of Σ(R_x − s·R_x')₊, for a finite randomizer.
+
+    Rows are inputs, columns are symbols."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -75,7 +79,8 @@ class Profile:
 
     def curves(self, s):
         s = np.atleast_1d(s)
-        return np.maximum(self.upper[:, None, :] - s[None, :, None] * self.lower[:, None, :], 0.0).sum(2)
+        differences = self.upper[:, None, :] - s[None, :, None] * self.lower[:, None, :]
+        return np.maximum(differences, 0.0).sum(2)
 
     def crossings(self):
         grid = np.unique(np.concatenate([[0.0], self.ratios, [self.ratios.max() + 1.0]]))
@@ -91,7 +96,8 @@ class Profile:
 
     def slot(self, t):
         """G*_t of Theorem T3, less δ(∞): the charge for that is made by the caller."""
-        kinks = [np.zeros(1), self.kinks[self.kinks >= t] - t, -(t * self.kinks[self.kinks >= 1 / t] - 1)]
+        above, below = self.kinks[self.kinks >= t] - t, 1 - t * self.kinks[self.kinks >= 1 / t]
+        kinks = [np.zeros(1), above, below]
 
         def potential(c):
             above = self(np.maximum(t + c, t))
@@ -125,10 +131,14 @@ def types(e, t):
         "A": ([(1, e), (1, 1 / e)], [1 / (e + 1), e / (e + 1)]),
         "B": ([(e, 1), (1 / e, 1)], [1 / (e + 1), e / (e + 1)]),
         "C": ([(e, 1), (1, e), (1 / e, 1 / e)], [1 / (e + 2), 1 / (e + 2), e / (e + 2)]),
-        "D": ([(e, e), (1 / e, 1), (1, 1 / e)], [1 / (2 * e + 1), e / (2 * e + 1), e / (2 * e + 1)]),
+        "D": ([(e, e), (1 / e, 1), (1, 1 / e)], np.array([1, e, e]) / (2 * e + 1)),
         "O": ([(e, e), (1 / e, 1 / e)], [1 / (e + 1), e / (e + 1)]),
     }
-    return {name: (np.array([a - t * b for a, b in points]), np.array(masses)) for name, (points, masses) in laws.items()}
+
+    def slot(points, masses):
+        return np.array([a - t * b for a, b in points]), np.array(masses)
+
+    return {name: slot(*law) for name, law in laws.items()}
 
 
 def worst_types(e, k, n, t, names):
@@ -142,7 +152,7 @@ def worst_types(e, k, n, t, names):
 
 
 def block_law(e, t, size):
-    """The law whose potential is the largest over all assignments of A, B, C to a block, centred."""
+    """The law whose call is the largest over all assignments of A, B, C to a block, centred."""
     laws = {name: (law[0] - (1 - t), law[1]) for name, law in types(e, t).items()}
     sums = []
     for choice in itertools.combinations_with_replacement("ABC", size):
@@ -196,14 +206,17 @@ class Tally:
     def show(self):
         for name, (count, worst) in self.rows.items():
             print(f"  {name:<34}{count:>9,} comparisons, exceeded by at most {worst:+.1e}")
-        total, worst = sum(row[0] for row in self.rows.values()), max(row[1] for row in self.rows.values())
+        counts, worsts = zip(*self.rows.values())
+        total, worst = sum(counts), max(worsts)
         print(f"  {'all':<34}{total:>9,} comparisons, exceeded by at most {worst:+.1e}")
 
 
 def pure_randomizer(e, inputs, symbols):
     """Rows whose ratios are within [1/E, E], some of them at the ends."""
     while True:
-        levels = np.where(RNG.random((inputs, symbols)) < 0.7, RNG.integers(0, 2, (inputs, symbols)), RNG.random((inputs, symbols)))
+        shape = (inputs, symbols)
+        is_extreme = RNG.random(shape) < 0.7
+        levels = np.where(is_extreme, RNG.integers(0, 2, shape), RNG.random(shape))
         rows = e ** (0.999 * levels) * RNG.random(symbols)
         rows /= rows.sum(1, keepdims=True)
         ratio = max((rows[x] / rows[z]).max() for x in range(inputs) for z in range(inputs))
@@ -264,7 +277,8 @@ def enumerate_protocols():
                 charge = limit
                 for ratio in (2.0, 6.0):
                     defect = profile(ratio)[0] / ratio
-                    found[f"T2', 1/γ = {ratio:g}"] = everybody(slots[t], n - 1, 1 / ratio, defect, local, t, charge)
+                    name = f"T2', 1/γ = {ratio:g}"
+                    found[name] = everybody(slots[t], n - 1, 1 / ratio, defect, local, t, charge)
                 if gamma > 0:
                     found["T2"] = everybody(slots[t], n - 1, gamma, 0.0, local, t, charge)
                 bounds[n] = found
@@ -272,10 +286,13 @@ def enumerate_protocols():
                 for rate in (0.3, 0.8):
                     one = thinned(slots[t], rate, t)
                     # K ~ Bin(n, r): Σ_(k<n) Pr(k)·kη/n ≤ rη, and the local profile if all come.
+                    charges = rate * limit + rate**n * local
+                    spare = 1 - rate + rate * gamma
+                    alone = (1 - rate) * max(1 - t, 0.0) + rate * local
                     at_rate[rate] = {
-                        "check-in, thinned slots": call(power(one, n), 0.0)[0] / n + rate * limit + rate**n * local,
+                        "check-in, thinned slots": call(power(one, n), 0.0)[0] / n + charges,
                         "check-in, T2 of the thinned": everybody(
-                            one, n - 1, 1 - rate + rate * gamma, 0.0, max(1 - t, 0) * (1 - rate) + rate * local, t, rate * charge
+                            one, n - 1, spare, 0.0, alone, t, rate * charge
                         ),
                     }
                     if t >= 1:
@@ -283,13 +300,14 @@ def enumerate_protocols():
                 for others in itertools.combinations_with_replacement(inputs, n - 1):
                     sums = subsets([rows[i] for i in others], n)
                     for x, y in itertools.permutations(inputs, 2):
-                        truths = [0.0] + [divergence(sums, rows[x], rows[y], k, n, t) for k in range(1, n + 1)]
+                        pair = (rows[x], rows[y])
+                        truths = [max(1 - t, 0.0)]
+                        truths += [divergence(sums, *pair, k, n, t) for k in range(1, n + 1)]
                         for k, found in bounds.items():
                             for name, bound in found.items():
                                 tally.compare(name, truths[k], bound)
                         for rate, found in at_rate.items():
-                            weights = [math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)]
-                            truth = weights[0] * max(1 - t, 0.0) + sum(w * h for w, h in zip(weights[1:], truths[1:]))
+                            truth = float(np.dot(binomial(n, rate), truths))
                             for name, bound in found.items():
                                 tally.compare(name, truth, bound)
                         if n >= 3:
@@ -309,8 +327,10 @@ def colluders(tally, rows, others, victim, n, t, slots, limit):
                 if k == seen:
                     truth += weight * max(1 - t, 0.0)
                 else:
-                    truth += weight * divergence(sums, rows[victim[0]], rows[victim[1]], k - seen, honest, t)
-            tally.compare("colluders: n honest, k as it is", truth, sampled(slots[t], k, honest, t) + k * limit / honest)
+                    pair = (rows[victim[0]], rows[victim[1]])
+                    truth += weight * divergence(sums, *pair, k - seen, honest, t)
+            bound = sampled(slots[t], k, honest, t) + k * limit / honest
+            tally.compare("colluders: n honest, k as it is", truth, bound)
 
 
 def corollary_slot(e, t):
@@ -327,7 +347,7 @@ def widest(e):
 
 
 def convex_gap(small, large):
-    """The largest amount by which the call of `small` exceeds that of `large`; both have the same mean."""
+    """By how much the call of `small` exceeds that of `large`, at most. They have the same mean."""
     kinks = np.concatenate([small[0], large[0]])
     return (call(small, kinks) - call(large, kinks)).max()
 
@@ -344,7 +364,8 @@ def orders_of_types():
             for share in (-1.01, 1.01):
                 laws = types(e, inside(e) ** share)
                 outside = min(outside, convex_gap(laws[name], laws["C"]))
-        print(f"  {name} below C within its range of t: exceeded by at most {worst:+.1e}; 1 % outside by at least {outside:+.1e}")
+        print(f"  {name} below C within its range of t:    exceeded by at most  {worst:+.1e}")
+        print(f"  {name} below C 1 % outside of its range: exceeded by at least {outside:+.1e}")
     worst = {"S0": -math.inf, "S1": -math.inf, "S1 up to 1+1/E": -math.inf}
     for _ in range(4000):
         e = math.exp(RNG.uniform(0.05, 5))
@@ -354,12 +375,13 @@ def orders_of_types():
         worst["S1"] = max(worst["S1"], overlap_gap(e, t, cells, "S1"))
         if t <= 1 + 1 / e:
             worst["S1 up to 1+1/E"] = max(worst["S1 up to 1+1/E"], overlap_gap(e, t, cells, "S1"))
-    print(f"  t ≥ 1, S0 replaced by the complement of S1:       exceeded by at most {worst['S0']:+.1e}")
-    print(f"  1 ≤ t ≤ 1+1/E, S1 by the complement of S0:        exceeded by at most {worst['S1 up to 1+1/E']:+.1e}")
-    print(f"  t ≥ 1, S1 replaced by the complement of S0:       exceeded by up to   {worst['S1']:+.1e}")
-    same = {(1, 1, 0): 0.5, (0, 0, 1): 0.5}
-    gap = overlap_gap(43.7, 1.023, same, "S1")
-    print(f"  the same at E = 43.7, t = 1.023 (1+1/E = {1 + 1 / 43.7:.5f}), S0 = S1 = complement of Sz: exceeded by {gap:.3e}")
+    print(f"  S0 by the complement of S1, t ≥ 1:     exceeded by at most  {worst['S0']:+.1e}")
+    allowed = worst["S1 up to 1+1/E"]
+    print(f"  S1 by that of S0, 1 ≤ t ≤ 1+1/E:       exceeded by at most  {allowed:+.1e}")
+    print(f"  S1 by that of S0, t ≥ 1:               exceeded by up to    {worst['S1']:+.1e}")
+    # S0 = S1, the complement of Sz.
+    gap = overlap_gap(43.7, 1.023, {(1, 1, 0): 0.5, (0, 0, 1): 0.5}, "S1")
+    print(f"  the same at E = 43.7, t = 1.023:       exceeded by          {gap:+.3e}")
 
 
 def random_halves():
@@ -423,7 +445,7 @@ def lattice_slot(delta, t, spacing, up, down):
 
 
 def lattice_call(first, masses, count, spacing, x, rate=1.0):
-    """E(S − x)₊ of `count` draws, each of which happens with probability `rate`, by a tilted FFT."""
+    """E(S − x)₊ of `count` draws, each of which happens with probability `rate`: tilted FFT."""
     values = spacing * (first + np.arange(len(masses)))
     if rate < 1:
         masses = rate * masses
@@ -443,15 +465,18 @@ def lattice_call(first, masses, count, spacing, x, rate=1.0):
     mean = (weights * values).sum()
     deviation = math.sqrt(count * (weights * (values - mean) ** 2).sum())
     support = count * (len(masses) - 1) + 1
-    length = 1 << int(math.ceil(math.log2(min(support, 40 * deviation / spacing + 2 * len(masses)))))
+    window = min(support, 40 * deviation / spacing + 2 * len(masses))
+    length = 1 << int(math.ceil(math.log2(window)))
     cycle = np.zeros(length)
     np.add.at(cycle, np.arange(len(masses)) % length, weights)
     sums = np.fft.irfft(np.fft.rfft(cycle) ** count, length)
-    start = max(int(round(count * mean / spacing)) - count * first - length // 2, 0) if length < support else 0
+    centre = int(round(count * mean / spacing)) - count * first
+    start = max(centre - length // 2, 0) if length < support else 0
     index = start + (np.arange(length) - start) % length
     above = (index + count * first) * spacing - x
     kept = above > 0
-    return math.exp(count * ln_scale - low * x) * (sums[kept] * above[kept] * np.exp(-low * above[kept])).sum()
+    untilted = sums[kept] * above[kept] * np.exp(-low * above[kept])
+    return math.exp(count * ln_scale - low * x) * untilted.sum()
 
 
 def binomial(count, p):
@@ -492,52 +517,53 @@ def spare(e, others, t, gamma, term):
 
 
 def reference_values():
-    print("(c) Reference values of one round (40-digit sums, or lattices extrapolated), recomputed")
-    e2, e1 = math.exp(2), math.e
-    exact = [
-        ("corollary, 1,000 of 1,000,000, ε0 = 2, ε = 0", corollary(e2, 1000, 10**6, 1.0), 3.933975672342461e-5),
-        ("the same, ε = 3e-4", corollary(e2, 1000, 10**6, math.exp(3e-4)), 3.264311502175415e-8),
-        ("the same, ε = 6e-4", corollary(e2, 1000, 10**6, math.exp(6e-4)), 9.731177939360752e-15),
-        ("q = 1/2, h = 0, 1,000 of 1,000,000, ε = 2e-4", one_bit(e2, 1000, 10**6, math.exp(2e-4), 0), 1.090063371226275e-7),
-        ("the same, h = 1", one_bit(e2, 1000, 10**6, math.exp(2e-4), 1), 1.092471139333577e-7),
-        ("the same, h = 500", one_bit(e2, 1000, 10**6, math.exp(2e-4), 500), 8.221905105172078e-8),
-        (
-            "q = 1/2, largest over h, 100 of 1,000, ε = 0.03",
-            max(one_bit(e2, 100, 1000, math.exp(0.03), h) for h in range(101)),
-            0.00128538674534004,
-        ),
-        (
-            "T2, any ε0-LDP, n = 60, ε0 = 2, ε = 0.2",
-            spare(e2, 59, math.exp(0.2), 1 / e2, lambda m: corollary(e2, m, m, math.exp(0.2))),
-            0.101706189531479,
-        ),
-        (
-            "T2, q = 1/2, n = 12, ε0 = 1, ε = 0.1",
-            spare(e1, 11, math.exp(0.1), 2 / (e1 + 1), lambda m: max(one_bit(e1, m, m, math.exp(0.1), h) for h in range(m + 1))),
-            0.1002087736388891,
-        ),
-    ]
+    print("(c) Reference values of one round, recomputed")
+    e2, e1, million = math.exp(2), math.e, 10**6
+    headline = [(0.0, 3.933975672342461e-5), (3e-4, 3.264311502175415e-8)]
+    headline.append((6e-4, 9.731177939360752e-15))
+    by_h = [(0, 1.090063371226275e-7), (1, 1.092471139333577e-7), (500, 8.221905105172078e-8)]
+    exact = []
+    for epsilon, reference in headline:
+        value = corollary(e2, 1000, million, math.exp(epsilon))
+        exact.append((f"corollary, 1e3 of 1e6, ε0 = 2, ε = {epsilon:g}", value, reference))
+    for h, reference in by_h:
+        value = one_bit(e2, 1000, million, math.exp(2e-4), h)
+        exact.append((f"q = 1/2, h = {h}, 1e3 of 1e6, ε0 = 2, ε = 2e-4", value, reference))
+    value = largest_over_h(e2, 100, 1000, math.exp(0.03))
+    exact.append(("q = 1/2, 100 of 1,000, ε0 = 2, ε = 0.03", value, 0.00128538674534004))
+    t = math.exp(0.2)
+    value = spare(e2, 59, t, 1 / e2, lambda m: corollary(e2, m, m, t))
+    exact.append(("T2, any ε0-LDP, n = 60, ε0 = 2, ε = 0.2", value, 0.101706189531479))
+    t = math.exp(0.1)
+    value = spare(e1, 11, t, 2 / (e1 + 1), lambda m: largest_over_h(e1, m, m, t))
+    exact.append(("T2, q = 1/2, n = 12, ε0 = 1, ε = 0.1", value, 0.1002087736388891))
     for name, value, reference in exact:
-        print(f"  {name:<54}{value:.12e}   relative difference {value / reference - 1:+.1e}")
-    gaussian, laplace = gaussian_profile(0.4), laplace_profile(4.0)
-    # (name, profile, draws, population, t, spacing, up, rate, reference)
+        print(f"  {name:<48}{value:.12e}   off by   {value / reference - 1:+.1e}")
+    gauss, laplace = gaussian_profile(0.4), laplace_profile(4.0)
+    sparse = 1049576
+    # (name, profile, draws, population, t, how far up, rate, reference)
     lattices = [
-        ("gaussian σ = 5, 20 of 84, t = 1.03125", gaussian, 20, 84, 1.03125, 1 / 128, 64, 1.0, 1.413121696274e-3),
-        ("gaussian σ = 5, 1,000 of 1,049,576, t = 1", gaussian, 1000, 1049576, 1.0, 1 / 128, 48, 1.0, 5.735758268599e-6),
-        ("the same, t = 1 + 2^-15", gaussian, 1000, 1049576, 1 + 2.0**-15, 1 / 128, 48, 1.0, 8.778636382867e-8),
-        ("the same, t = 1 + 2^-14", gaussian, 1000, 1049576, 1 + 2.0**-14, 1 / 128, 48, 1.0, 3.574026345883e-11),
-        ("gaussian σ = 5, check-in of 64 at 1/4, t = 1.125", gaussian, 64, 64, 1.125, 1 / 128, 64, 0.25, 1.500580720397e-6),
-        ("laplace E = 4, 20 of 84, t = 1.125", laplace, 20, 84, 1.125, 1 / 128, 3, 1.0, 3.565169209772e-3),
-        ("laplace E = 4, check-in of 64 at 1/4, t = 1.25", laplace, 64, 64, 1.25, 1 / 128, 3, 0.25, 5.252095235425e-4),
+        ("σ = 5, 20 of 84, t = 1.03125", gauss, 20, 84, 1.03125, 64, 1.0, 1.413121696274e-3),
+        ("σ = 5, 1e3 of 1,049,576, t = 1", gauss, 1000, sparse, 1.0, 48, 1.0, 5.735758268599e-6),
+        ("the same, t = 1 + 2^-15", gauss, 1000, sparse, 1 + 2.0**-15, 48, 1.0, 8.778636382867e-8),
+        ("the same, t = 1 + 2^-14", gauss, 1000, sparse, 1 + 2.0**-14, 48, 1.0, 3.574026345883e-11),
+        ("σ = 5, check-in of 64 at 1/4, t = 1.125", gauss, 64, 64, 1.125, 64, 0.25, 1.500580720397e-6),
+        ("laplace E = 4, 20 of 84, t = 1.125", laplace, 20, 84, 1.125, 3, 1.0, 3.565169209772e-3),
+        ("the same, check-in, 64 at 1/4, t = 1.25", laplace, 64, 64, 1.25, 3, 0.25, 5.252095235425e-4),
     ]
-    for name, delta, draws, population, t, spacing, up, rate, reference in lattices:
+    spacing = 1 / 128
+    for name, delta, draws, population, t, up, rate, reference in lattices:
         points = int(up / spacing)
         first, masses, excess = lattice_slot(delta, t, spacing, points, int(math.ceil(t * points)))
-        value = lattice_call(first, masses, draws, spacing, population * (t - 1), rate) / population
-        value += draws * rate * excess / population
+        value = lattice_call(first, masses, draws, spacing, population * (t - 1), rate)
+        value = (value + draws * rate * excess) / population
         if rate < 1:
             value += rate**population * float(delta(np.array(t)))
-        print(f"  {name:<54}{value:.12e}   above by {value / reference - 1:+.1e}")
+        print(f"  {name:<48}{value:.12e}   above by {value / reference - 1:+.1e}")
+
+
+def largest_over_h(e, k, n, t):
+    return max(one_bit(e, k, n, t, h) for h in range(k + 1))
 
 
 if __name__ == "__main__":
