@@ -547,9 +547,9 @@ def reference_values():
         ("σ = 5, 1e3 of 1,049,576, t = 1", gauss, 1000, sparse, 1.0, 48, 1.0, 5.735758268599e-6),
         ("the same, t = 1 + 2^-15", gauss, 1000, sparse, 1 + 2.0**-15, 48, 1.0, 8.778636382867e-8),
         ("the same, t = 1 + 2^-14", gauss, 1000, sparse, 1 + 2.0**-14, 48, 1.0, 3.574026345883e-11),
-        ("σ = 5, check-in of 64 at 1/4, t = 1.125", gauss, 64, 64, 1.125, 64, 0.25, 1.500580720397e-6),
+        ("σ = 5, check-in, 64 at 1/4, t = 1.125", gauss, 64, 64, 1.125, 64, 0.25, 1.5005807204e-6),
         ("laplace E = 4, 20 of 84, t = 1.125", laplace, 20, 84, 1.125, 3, 1.0, 3.565169209772e-3),
-        ("the same, check-in, 64 at 1/4, t = 1.25", laplace, 64, 64, 1.25, 3, 0.25, 5.252095235425e-4),
+        ("the same, check-in of 64, t = 1.25", laplace, 64, 64, 1.25, 3, 0.25, 5.252095235425e-4),
     ]
     spacing = 1 / 128
     for name, delta, draws, population, t, up, rate, reference in lattices:
