@@ -166,7 +166,7 @@ impl Displacement {
         let stretched = if self.scheme.check_in_rate().is_none() { speaks } else { 1.0 };
         let cap = |excess: f64| {
             let sampled = speaks * local(excess / stretched * (1.0 - 1e-15)) * (1.0 + 1e-15);
-            let of_pair = pair.as_ref().and_then(|pair| pair.delta(excess.ln_1p()).ok()).unwrap_or(1.0);
+            let of_pair = pair.as_ref().and_then(|pair| pair.delta(excess.ln_1p() * (1.0 - 1e-15)).ok()).unwrap_or(1.0);
             sampled.min(of_pair)
         };
         ask(&Bounds { ways, local: &local, cap: &cap })

@@ -7,7 +7,7 @@
 
 use super::blocks::{binomial, raise};
 use super::curve::{Fineness, Group, Way};
-use super::terms::{SlotCount, Term, Terms};
+use super::terms::{MASS_ERROR, SlotCount, Term, Terms};
 use crate::pair::Binomial;
 use crate::sums::{Draws, Law, Scan, calls_upper};
 use std::cell::RefCell;
@@ -175,7 +175,7 @@ impl Bits {
     fn largest_calls(&self, slots: u64, scans: f64, side: Side, points: &[f64]) -> Vec<f64> {
         let step = step(slots, self.affordable_scans(slots) * scans);
         let undecided = if step > 1 { step + slots % step } else { 0 }.min(slots);
-        let common = (undecided > 0).then(|| self.either(undecided));
+        let common = (undecided > 0).then(|| self.either(undecided, side));
         let choices = (slots - undecided) / step;
         // Centring is rounded, and so is the place of an atom.
         let slack = 64.0 * f64::EPSILON * self.unit * self.t * slots as f64;
@@ -185,10 +185,7 @@ impl Bits {
         };
         match side {
             Side::Calls => scan([&self.a, &self.b], common.as_ref(), 1.0),
-            Side::Puts => {
-                let mirrored = common.map(|law| law.mirrored());
-                scan([&self.a.mirrored(), &self.b.mirrored()], mirrored.as_ref(), -1.0)
-            }
+            Side::Puts => scan([&self.a.mirrored(), &self.b.mirrored()], common.as_ref(), -1.0),
         }
     }
 
@@ -205,10 +202,10 @@ impl Bits {
         Law::from_potential(spacing, &calls, &puts)
     }
 
-    /// The law whose call is at least that of so many slots, however many of them are of type A.
+    /// The law whose call is at least that of so many slots, or of their negative, however many of them are of type A.
     ///
     /// The call grows with the number of slots that are there, so a block of numbers is charged at its largest.
-    fn either(&self, slots: u64) -> Law {
+    fn either(&self, slots: u64, side: Side) -> Law {
         let (mut sizes, mut beyond) = (vec![(1.0, slots)], 0.0);
         if self.rate < 1.0 {
             let law = Binomial { trials: slots, p: self.rate, q: 1.0 - self.rate };
@@ -218,7 +215,7 @@ impl Bits {
             sizes = masses
                 .chunks(width as usize)
                 .zip((low..=high).step_by(width as usize))
-                .map(|(block, first)| (block.iter().sum::<f64>() + LN_CUT.exp(), first + block.len() as u64 - 1))
+                .map(|(block, first)| (block.iter().sum::<f64>() * (1.0 + MASS_ERROR) + LN_CUT.exp(), first + block.len() as u64 - 1))
                 .collect();
             // Should more be there, their sum is no larger than this.
             beyond = LN_CUT.exp() * self.unit * self.t * slots as f64;
@@ -237,7 +234,11 @@ impl Bits {
         (calls[0], puts[0]) = (centre, centre);
         let kept = |dots: &[f64]| dots.partition_point(|dot| *dot > NEGLIGIBLE * centre) + 1;
         let (right, left) = (kept(&calls).min(calls.len()), kept(&puts).min(puts.len()));
-        Law::from_potential(self.spacing, &calls[..right], &puts[..left])
+        let (calls, puts) = (&calls[..right], &puts[..left]);
+        match side {
+            Side::Calls => Law::from_potential(self.spacing, calls, puts),
+            Side::Puts => Law::from_potential(self.spacing, puts, calls),
+        }
     }
 
     /// Raises dots to the largest call and put of `present` slots, over how many of them are of type A.

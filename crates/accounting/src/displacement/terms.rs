@@ -73,7 +73,7 @@ const HOPELESS: f64 = -0.1;
 const SLACK: f64 = 64.0 * f64::EPSILON;
 
 /// The relative error of binomial masses, see `docs/numerics.md`.
-const MASS_ERROR: f64 = 4e-12;
+pub(super) const MASS_ERROR: f64 = 4e-12;
 
 impl Terms {
     /// Theorem 1: `sampled` of `clients` speak, not all of them.

@@ -80,7 +80,7 @@ impl LocalProfile {
                 inflate(delta + (1.0 - delta) * ramp(epsilon, excess) / (1.0 + epsilon.exp()), SLACK)
             }
             Self::Gaussian { mu } => gaussian::delta_upper(mu, excess),
-            Self::Laplace { epsilon } => inflate(laplace(epsilon - excess.ln_1p()), SLACK * (1.0 + epsilon)),
+            Self::Laplace { epsilon } => inflate(laplace(missing(epsilon, excess)), SLACK),
             Self::DiscreteLaplace { epsilon, distance } => discrete_laplace(epsilon, distance, excess),
             Self::Concentrated { mu } => concentrated::delta_upper(mu, excess),
             Self::Points(points) => points.delta_upper(excess),
@@ -117,7 +117,13 @@ impl LocalProfile {
 
 /// `(E − s)₊`.
 fn ramp(epsilon: f64, excess: f64) -> f64 {
-    (epsilon.exp_m1() - excess).max(0.0)
+    // e^ε0 − 1 is rounded, and the difference may be small: two steps up.
+    (epsilon.exp_m1().next_up().next_up() - excess).max(0.0)
+}
+
+/// At least ε0 − ε: both may be rounded, and their difference may be small.
+fn missing(epsilon: f64, excess: f64) -> f64 {
+    epsilon - excess.ln_1p() + 4.0 * f64::EPSILON * epsilon
 }
 
 /// `1 − e^{−x/2}` for x = ε0 − ε, the loss that is missing to the largest.
@@ -131,14 +137,15 @@ fn laplace(missing: f64) -> f64 {
 /// `E·a^{2i}`, i = 0..m, and `H_s = 1 − a^i` at `s = E·a^{2i}`; between them no outcome changes sign, so H is linear.
 /// Smaller shifts, and those that are spread over several coordinates, are dominated as for Laplace noise.
 fn discrete_laplace(epsilon: f64, distance: u64, excess: f64) -> f64 {
-    let end = epsilon.exp_m1();
-    if excess >= end {
+    // Rounded up, as in [`ramp`].
+    let up = |epsilon: f64| epsilon.exp_m1().next_up().next_up();
+    if excess >= up(epsilon) {
         return 0.0;
     }
     let step = 2.0 * epsilon / distance as f64;
     let place = ((epsilon - excess.ln_1p()) / step).floor().max(0.0);
     // From the upper to the lower end of the chord, E·e^{−i·step} to E·e^{−(i+1)·step}; losses above ε0 are none.
-    let (upper, lower) = ((epsilon - place * step).exp_m1(), (epsilon - (place + 1.0) * step).exp_m1());
+    let (upper, lower) = (up(epsilon - place * step), (epsilon - (place + 1.0) * step).exp_m1());
     let share = ((upper - excess) / (upper - lower)).clamp(0.0, 1.0);
     let (least, most) = (laplace(place * step), laplace((place + 1.0) * step));
     inflate(least + share * (most - least), 64.0 * f64::EPSILON * (1.0 + epsilon) * distance as f64)

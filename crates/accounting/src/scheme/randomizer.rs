@@ -265,7 +265,8 @@ impl RandomizerSpec {
         use Mechanism::*;
         match (self.0, self.local_structure()) {
             (Laplace { local_epsilon }, _) => LocalProfile::Laplace { epsilon: local_epsilon },
-            // The grid is not known: inputs are at least two steps apart at the extremes, and a finer grid is better.
+            // How many steps there are to the radius is not known, but two inputs are at most twice as many apart: an even
+            // number, of which 2 is the worst, for its profile connects some of the dots of every other.
             (DiscreteLaplace { local_epsilon }, _) => {
                 LocalProfile::DiscreteLaplace { epsilon: local_epsilon, distance: 2 }
             }

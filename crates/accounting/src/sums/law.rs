@@ -26,19 +26,21 @@ impl Law {
     /// to the last point, which only raises the call.
     ///
     /// Where rounding made the dots not convex, their greatest convex minorant is still above the
-    /// call of X. Masses are its changes of slope, each rounded up by [`lift`]; the mass at 0 is what
-    /// is left. So the mass is 1, rounded up, and the error of the masses costs a share of the
-    /// *variance*, however many draws are added up.
+    /// call of X. Masses are its changes of slope, off by a share [`error`] at the most: those above 0 are
+    /// rounded up by three times that, those below 0 rounded down by it, and the mass at 0 is what is left.
+    /// So the mass is 1, rounded up; the mean is at least twice the share of the call at 0, which pays for
+    /// the puts that became smaller; and it all costs a share of the *variance*, however many draws are added up.
     pub(crate) fn from_potential(spacing: f64, calls: &[f64], puts: &[f64]) -> Self {
         debug_assert!(calls.first().map(|call| call.to_bits()) == puts.first().map(|put| put.to_bits()));
-        let (right, left) = (kinks(spacing, calls), kinks(spacing, puts));
+        let error = error(calls.len().max(puts.len()));
+        let (right, left) = (kinks(spacing, calls, 1.0 + 3.0 * error), kinks(spacing, puts, 1.0 - error));
         let first = -(left.len() as i64);
         let mut masses: Vec<f64> = left.iter().rev().copied().collect();
         masses.push(0.0);
         masses.extend(&right);
         let centre = add_up(1.0, -sum_down(masses.iter().copied()));
         masses[left.len()] = centre.max(0.0);
-        let excess = mul_up(calls.iter().copied().fold(f64::INFINITY, f64::min), lift(calls.len()));
+        let excess = mul_up(calls.iter().copied().fold(f64::INFINITY, f64::min), 1.0 + error);
         let (first, masses) = trimmed(first, masses);
         Self { spacing, first, masses, excess }
     }
@@ -60,9 +62,9 @@ impl Law {
         Self { spacing, first, masses, excess: 0.0 }
     }
 
-    /// The law of −X. What was cut off at the top of one is not what was cut off at the top of the other: only laws
-    /// that end where they do may be mirrored.
+    /// The law of −X, of a law of which nothing was cut off: the top of the one is the bottom of the other.
     pub(crate) fn mirrored(&self) -> Self {
+        debug_assert!(self.excess <= 0.0);
         let first = -(self.first + self.masses.len() as i64 - 1);
         Self { first, masses: self.masses.iter().rev().copied().collect(), ..*self }
     }
@@ -78,16 +80,16 @@ impl Law {
     }
 }
 
-/// What the masses between `count` dots are multiplied by: a slope is a rounded difference over a
+/// At least the relative error of the masses between `count` dots: a slope is a rounded difference over a
 /// rounded quotient (2U), a pool of slopes has a rounded mean (2U for each of them), a mass is a
 /// rounded difference (U), and each of these is a share of a positive quantity.
-fn lift(count: usize) -> f64 {
-    1.0 + U * (64.0 + 4.0 * count as f64)
+fn error(count: usize) -> f64 {
+    U * (64.0 + 4.0 * count as f64)
 }
 
 /// The changes of slope of the greatest convex minorant of the dots, at the points after the first,
-/// rounded up. The minorant is constant from the last dot on.
-fn kinks(spacing: f64, dots: &[f64]) -> Vec<f64> {
+/// each times `rounding`. The minorant is constant from the last dot on.
+fn kinks(spacing: f64, dots: &[f64], rounding: f64) -> Vec<f64> {
     // (mean of the slopes, their number): convex means that slopes fall from pool to pool.
     let mut pools: Vec<(f64, usize)> = Vec::with_capacity(dots.len());
     let mut before = f64::INFINITY;
@@ -105,13 +107,12 @@ fn kinks(spacing: f64, dots: &[f64]) -> Vec<f64> {
         }
         before = dot;
     }
-    let lift = lift(dots.len());
     let mut masses = vec![0.0; dots.len().saturating_sub(1)];
     let mut place = 0;
     for (i, (slope, count)) in pools.iter().enumerate() {
         place += count;
         let next = pools.get(i + 1).map_or(0.0, |(slope, _)| *slope);
-        masses[place - 1] = (slope - next) * lift;
+        masses[place - 1] = (slope - next) * rounding;
     }
     masses
 }
