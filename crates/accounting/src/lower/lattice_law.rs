@@ -66,7 +66,7 @@ impl LatticeLaw {
         let above = (((top - 1.0) / spacing) as i64 + 1).clamp(1, POINTS - below);
         let puts = Side::new(report, spacing, -1, below)?;
         let calls = Side::new(report, spacing, 1, above)?;
-        let at_one = puts.values[0].min(calls.values[0]);
+        let at_one = convex_at_one(&puts, &calls);
         let [puts, calls] = [puts, calls].map(|side| side.pinned(at_one));
         let (first, count) = (-(puts.masses.len() as i64), puts.masses.len() + 1 + calls.masses.len());
         let mut masses: Vec<f64> = puts.masses.iter().rev().copied().collect();
@@ -106,6 +106,21 @@ impl LatticeLaw {
     }
 }
 
+/// The largest value at 1, about, with which both sides together are convex: the mass off 1 is not above 1.
+fn convex_at_one(puts: &Side, calls: &Side) -> f64 {
+    let total = |at_one: f64| [puts, calls].into_iter().flat_map(|side| Side::clone(side).pinned(at_one).masses).sum::<f64>();
+    let mut high = puts.values[0].min(calls.values[0]);
+    if total(high) <= 1.0 {
+        return high;
+    }
+    let mut low = 0.0;
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if total(middle) <= 1.0 { low = middle } else { high = middle }
+    }
+    low
+}
+
 /// Spacings that are worth trying. The top ratio is a lattice point, but for less than an atom there could lose by rounding.
 fn spacings(report: &Report) -> Vec<f64> {
     let (bottom, top) = report.range();
@@ -134,6 +149,7 @@ fn excess<'a>(masses: impl DoubleEndedIterator<Item = &'a f64> + ExactSizeIterat
 
 /// The lattice points from 1 outward, on one side: calls `E(V − x)₊` above 1, puts `E(x − V)₊` below. They differ by 1 − x, so that a line of one
 /// is a line of the other, and each is small where it is used: nothing cancels that matters.
+#[derive(Debug, Clone)]
 struct Side {
     spacing: f64,
     /// What the lines leave at the points 0, 1, …; exactly 0 at the last one.

@@ -19,6 +19,9 @@ const OCTAVE: f64 = 0.292_893_218_813_452_4;
 /// With more sines than this a transform of the whole cycle is faster.
 const MANY_SINES: f64 = 2e6;
 
+/// So many of the largest masses are not left to it.
+const SUMMED_DIRECTLY: usize = 12;
+
 /// No transform of a whole cycle is longer.
 const LONGEST_CYCLE: usize = 1 << 22;
 
@@ -175,25 +178,42 @@ impl TiltedSlot {
 
     /// The frequencies of the sum on a cycle of points, from 0 to `count`.
     fn each_frequency(&self, cycle: usize, count: usize, mut each: impl FnMut(usize, Frequency)) {
-        if count as f64 * self.slot.len() as f64 > MANY_SINES && cycle <= LONGEST_CYCLE {
-            let (first, values) = self.dense();
-            let spectrum = Spectrum::new(first, 1, &values, cycle);
-            for f in 0..=count {
-                let (value, error) = spectrum.frequency(f);
-                // The transform has e^{−iφj}.
-                each(f, self.raised(value.conj() - 1.0, error + 2.0 * self.mass_error));
-            }
-        } else {
+        if count as f64 * self.slot.len() as f64 <= MANY_SINES || cycle > LONGEST_CYCLE {
             for f in 0..=count {
                 let (difference, error) = self.transform_minus_1(TAU * f as f64 / cycle as f64);
                 each(f, self.raised(difference, error));
             }
+            return;
         }
+        // The error of a transform is that of its largest masses: they are summed directly.
+        let (few, many) = self.without_largest(SUMMED_DIRECTLY);
+        let (first, mut values) = many.dense();
+        values[(-first) as usize] = 0.0;
+        let total: f64 = values.iter().copied().collect::<Accumulator>().total();
+        let spectrum = Spectrum::new(first, 1, &values, cycle);
+        for f in 0..=count {
+            let (value, error) = spectrum.frequency(f);
+            let (difference, error_of_few) = few.transform_minus_1(TAU * f as f64 / cycle as f64);
+            // The transform has e^{−iφj}.
+            let difference = difference + (value.conj() - total);
+            each(f, self.raised(difference, error + error_of_few + 2.0 * self.mass_error * total));
+        }
+    }
+
+    /// The slot with its largest masses only, and the slot without them.
+    fn without_largest(&self, count: usize) -> (Self, Self) {
+        let mut sizes: Vec<f64> = self.slot.iter().map(|(_, mass)| *mass).collect();
+        sizes.sort_by(|a, b| b.total_cmp(a));
+        let least = sizes.get(count).copied().unwrap_or(0.0);
+        let (few, many) = self.slot.iter().partition(|(_, mass)| *mass > least);
+        let part = |slot| Self { slot, ..*self };
+        (part(few), part(many))
     }
 
     /// The masses from the first to the last, 0 among them.
     fn dense(&self) -> (i64, Vec<f64>) {
-        let (first, last) = (self.slot[0].0.min(0), self.slot[self.slot.len() - 1].0.max(0));
+        let ends = |sign: i64| self.slot.iter().map(|(j, _)| sign * j).fold(0, i64::max);
+        let (first, last) = (-ends(-1), ends(1));
         let mut values = vec![0.0; (last - first + 1) as usize];
         values[(-first) as usize] = (1.0 - self.slot.iter().map(|(_, mass)| mass).sum::<f64>()).max(0.0);
         self.slot.iter().for_each(|(j, mass)| values[(j - first) as usize] = *mass);
