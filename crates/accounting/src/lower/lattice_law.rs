@@ -221,3 +221,101 @@ impl Side {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::normal;
+
+    /// `E(w − x)₊` in closed form.
+    fn call(report: &Report, x: f64) -> f64 {
+        let (_, above) = report.split(x);
+        above.p - x * above.q
+    }
+
+    /// `E(V − x)₊`, diluted.
+    fn call_of_law(law: &LatticeLaw, x: f64) -> f64 {
+        let off_one: f64 = law.iter().map(|(_, mass)| mass).sum::<f64>() * (1.0 - law.dilution);
+        let term = |(j, mass): (i64, f64)| mass * (1.0 + j as f64 * law.spacing - x).max(0.0);
+        law.iter().map(term).sum::<f64>() * (1.0 - law.dilution) + (1.0 - off_one) * (1.0 - x).max(0.0)
+    }
+
+    fn reports() -> Vec<Report> {
+        vec![
+            Report::gaussian(0.4).unwrap(),
+            Report::gaussian(2.0).unwrap(),
+            Report::gaussian(0.002).unwrap(),
+            Report::laplace(2.0).unwrap(),
+            Report::laplace(8.0).unwrap(),
+            Report::laplace(1e-3).unwrap(),
+            Report::two_level(2.0, 0.2).unwrap(),
+            Report::two_level(5.0, 0.01).unwrap(),
+        ]
+    }
+
+    /// At lattice points and between them. Without the lines of *both* adjacent cells, or with their values spread instead of lowered, it fails.
+    #[test]
+    fn the_law_is_below_the_report_in_convex_order() {
+        for report in reports() {
+            for law in LatticeLaw::best(&report, 1e6) {
+                let last = law.first + law.masses.len() as i64;
+                for quarter in 4 * law.first - 2..4 * last + 2 {
+                    let x = 1.0 + quarter as f64 / 4.0 * law.spacing;
+                    let (law, truth) = (call_of_law(&law, x), call(&report, x));
+                    // A thousand roundings of numbers of size 1.
+                    assert!(law <= truth + 1e-14 * (1.0 + x.abs()), "{report:?} at {x}: {law:e} {truth:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_mean_is_kept() {
+        for report in reports() {
+            for law in LatticeLaw::best(&report, 1e6) {
+                let (above, below) = law.moments();
+                assert!((above - below).abs() <= 8.0 * U * above, "{report:?}: {above:e} {below:e}");
+                let total: f64 = law.masses.iter().sum();
+                assert!(total * (1.0 - law.dilution) <= 1.0 && law.masses.iter().all(|mass| *mass >= 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn little_of_the_variance_is_lost() {
+        let variance = |report: &Report| {
+            LatticeLaw::best(report, 1e6)[0].iter().map(|(j, mass)| (j as f64).powi(2) * mass).sum::<f64>()
+                * LatticeLaw::best(report, 1e6)[0].spacing.powi(2)
+        };
+        for (report, exact, tolerance) in [
+            (Report::gaussian(0.4).unwrap(), 0.16_f64.exp_m1(), 3e-3),
+            (Report::gaussian(0.002).unwrap(), 4e-6_f64.exp_m1(), 1e-3),
+            // Half the mass at 1/E, 1/(2E) at E, and the density e^{−y}/2 of e^{2y−2} between.
+            (
+                Report::laplace(2.0).unwrap(),
+                0.5 * (-4.0_f64).exp() + 0.5 * 2.0_f64.exp() + 0.5 * (-4.0_f64).exp() * 6.0_f64.exp_m1() / 3.0 - 1.0,
+                3e-3,
+            ),
+        ] {
+            let kept = variance(&report) / exact;
+            assert!(kept <= 1.0 + 1e-9 && kept > 1.0 - tolerance, "{report:?}: {kept}");
+        }
+    }
+
+    /// The allowance for the error of regions: a law that was lowered by less than the error could be above.
+    #[test]
+    fn values_are_lowered_by_the_error_of_regions() {
+        let report = Report::gaussian(0.4).unwrap();
+        let side = Side::new(&report, 0.05, 1, 200).unwrap();
+        for (i, value) in side.values.iter().enumerate().skip(1).take(100) {
+            let lines = [-0.5, 0.5].map(|half| {
+                let (_, above) = report.split(1.0 + (i as f64 + half) * 0.05);
+                (above.p - (1.0 + i as f64 * 0.05) * above.q, above.p)
+            });
+            let (least, p) = if lines[0].0 < lines[1].0 { lines[0] } else { lines[1] };
+            assert!(*value <= least - Report::REGION_ERROR * p, "{i}: {value:e} {least:e}");
+        }
+        // The tails are good to much less than the allowance.
+        assert!((normal::upper_tail(30.0) / 4.906_713_927_148_187e-198 - 1.0).abs() < 0.1 * Report::REGION_ERROR);
+    }
+}

@@ -103,3 +103,71 @@ impl Sum {
         Some(sign * low)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum of all slots by plain convolution: (first point, masses).
+    fn convolved(sum: &Sum) -> (i64, Vec<f64>) {
+        let (low, high) = (sum.slot[0].0.min(0), sum.slot[sum.slot.len() - 1].0.max(0));
+        let mut one = vec![0.0; (high - low + 1) as usize];
+        one[(-low) as usize] = 1.0 - sum.slot.iter().map(|(_, mass)| mass).sum::<f64>();
+        sum.slot.iter().for_each(|(j, mass)| one[(j - low) as usize] = *mass);
+        let all = (0..sum.slots).fold(vec![1.0], |law, _| {
+            let mut grown = vec![0.0; law.len() + one.len() - 1];
+            for (i, a) in law.iter().enumerate() {
+                for (j, b) in one.iter().enumerate() {
+                    grown[i + j] += a * b;
+                }
+            }
+            grown
+        });
+        (low * sum.slots as i64, all)
+    }
+
+    /// A law of mean 0 with an atom, a slope and a tail.
+    fn slot(slots: u64) -> Sum {
+        let mut slot = vec![(-2, 0.2), (-1, 0.1)];
+        slot.extend((1..=20).map(|j| (j, 0.5 / (j as f64) / 20.0)));
+        Sum { spacing: 0.1, slots, slot }
+    }
+
+    /// Every block has at most its true mass, and its barycentre is between the points that are given. Tails of 10⁻⁴⁰ are among them, which
+    /// without tilts, or without the subtraction of noise, would be rounding of numbers of size 1.
+    #[test]
+    fn blocks_have_no_more_than_their_mass() {
+        for slots in [1, 2, 7, 60, 200] {
+            let sum = slot(slots);
+            let (first, exact) = convolved(&sum);
+            let size = (sum.deviation() / PER_DEVIATION).max(1.0).log2().floor().exp2() as i64;
+            let (mut total, mut least) = (0.0, 1.0_f64);
+            for Atom { mass, from, to } in sum.atoms(20.0) {
+                let start = (from / size as f64).floor() as i64 * size;
+                let points = (start..start + size).filter_map(|x| exact.get((x - first) as usize).map(|m| (x as f64, *m)));
+                let (truth, moment) = points.fold((0.0, 0.0), |sum, (x, m)| (sum.0 + m, sum.1 + m * (x - start as f64)));
+                assert!(mass <= truth * (1.0 + 1e-13), "{slots} slots, {from}: {mass:e} {truth:e}");
+                let centre = start as f64 + moment / truth;
+                assert!(from <= centre + 1e-9 && centre <= to + 1e-9, "{slots} slots: {from} {centre} {to}");
+                total += mass;
+                least = least.min(mass);
+            }
+            assert!(total > 1.0 - 1e-8 && total <= 1.0 + 1e-13, "{slots} slots: {total}");
+            assert!(slots < 60 || least < 1e-30, "{slots} slots: {least:e}");
+        }
+    }
+
+    /// The same with so many slots that blocks hold many points and frequencies are left out; the normal law is the oracle.
+    #[test]
+    fn many_slots_are_nearly_normal() {
+        let sum = slot(1_000_000_000);
+        let (mut total, mut squares) = (0.0, 0.0);
+        for Atom { mass, from, to } in sum.atoms(0.0) {
+            total += mass;
+            squares += mass * (0.5 * (from + to) / sum.deviation()).powi(2);
+            assert!(to - from < 2e-4 * sum.deviation() || mass < 1e-9, "{mass:e} between {from} and {to}");
+        }
+        assert!(total <= 1.0 + 1e-9 && total > 1.0 - 1e-6, "{total}");
+        assert!((squares - 1.0).abs() < 1e-4, "{squares}");
+    }
+}

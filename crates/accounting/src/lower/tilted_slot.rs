@@ -37,6 +37,8 @@ pub(super) struct TiltedSlot {
     slot: Vec<(i64, f64)>,
     /// Relative error of these masses, and of a sum of them.
     mass_error: f64,
+    /// At least the tilted mass next to 0 that would make the mean before tilting exactly 0.
+    imbalance: f64,
 }
 
 /// The blocks on which a sum is computed, as a cycle.
@@ -69,10 +71,12 @@ impl TiltedSlot {
         slot.iter_mut().for_each(|(_, mass)| *mass /= scale);
         let spread: f64 = sum.slot.iter().map(|(j, mass)| mass * (theta * *j as f64).abs()).sum();
         // e^x − 1 − x cancels for small x; and the mean is 0 but for rounding.
-        let scale_error = slots * 64.0 * U * (growth + spread);
+        let distance: f64 = sum.slot.iter().map(|(j, mass)| mass * j.abs() as f64).sum();
+        let imbalance = 8.0 * U * distance * theta.abs().exp() / scale;
+        let scale_error = slots * (64.0 * U * (growth + spread) + imbalance);
         let reach = slot.iter().map(|(j, _)| j.abs()).max().unwrap_or(0) as f64;
         let mass_error = U * (128.0 + 4.0 * theta.abs() * reach);
-        Self { theta, slots, ln_scale: slots * growth.ln_1p(), scale_error, slot, mass_error }
+        Self { theta, slots, ln_scale: slots * growth.ln_1p(), scale_error, slot, mass_error, imbalance }
     }
 
     /// At least the logarithm of the tilted mean of e^{φS}.
@@ -180,8 +184,9 @@ impl TiltedSlot {
     fn each_frequency(&self, cycle: usize, count: usize, mut each: impl FnMut(usize, Frequency)) {
         if count as f64 * self.slot.len() as f64 <= MANY_SINES || cycle > LONGEST_CYCLE {
             for f in 0..=count {
-                let (difference, error) = self.transform_minus_1(TAU * f as f64 / cycle as f64);
-                each(f, self.raised(difference, error));
+                let phi = TAU * f as f64 / cycle as f64;
+                let (difference, error) = self.transform_minus_1(phi);
+                each(f, self.raised(difference, error + self.imbalance * phi.min(2.0)));
             }
             return;
         }
@@ -196,7 +201,8 @@ impl TiltedSlot {
             let (difference, error_of_few) = few.transform_minus_1(TAU * f as f64 / cycle as f64);
             // The transform has e^{−iφj}.
             let difference = difference + (value.conj() - total);
-            each(f, self.raised(difference, error + error_of_few + 2.0 * self.mass_error * total));
+            let rounding = 2.0 * (self.mass_error * total + self.imbalance);
+            each(f, self.raised(difference, error + error_of_few + rounding));
         }
     }
 
