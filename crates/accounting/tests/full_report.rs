@@ -55,7 +55,15 @@ fn discrete_laplace_has_the_bound_of_the_continuous() {
     let [discrete, continuous] =
         [Mechanism::DiscreteLaplace { local_epsilon: 2.0 }, Mechanism::Laplace { local_epsilon: 2.0 }]
             .map(|mechanism| epsilon("full-report-pld", &headline(mechanism), 1e-8));
-    assert!((discrete - continuous).abs() < 1e-12 && discrete < epsilon("displacement-profile-pld", &headline(Mechanism::DiscreteLaplace { local_epsilon: 2.0 }), 1e-8));
+    assert!(
+        (discrete - continuous).abs() < 1e-12
+            && discrete
+                < epsilon(
+                    "displacement-profile-pld",
+                    &headline(Mechanism::DiscreteLaplace { local_epsilon: 2.0 }),
+                    1e-8
+                )
+    );
 }
 
 /// No question is too extreme for a sound answer, or for a plain refusal.
@@ -114,4 +122,42 @@ fn grows_with_rounds_and_speakers() {
     };
     let base = of(1_000, 1_000, 1e-6);
     assert!(of(1_000, 2_000, 1e-6) > base && of(2_000, 1_000, 1e-6) > base && of(1_000, 1_000, 1e-5) < base);
+}
+
+/// splitmix64, mapped to a number between two others, evenly in its logarithm.
+fn log_uniform(state: &mut u64, low: f64, high: f64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    low * (high / low).powf((z >> 11) as f64 / (1_u64 << 53) as f64)
+}
+
+/// Random questions: below what is proven from above of the same mechanism.
+#[test]
+fn stays_below_the_displacement_bound() {
+    let mut state = 7;
+    let mut compared = 0;
+    for i in 0..60 {
+        let clients = log_uniform(&mut state, 1e3, 1e7) as u64;
+        let sampled = log_uniform(&mut state, 10.0, 0.9 * clients as f64) as u64;
+        let scheme = match i % 2 {
+            0 => Scheme::subsampled(clients, sampled).unwrap(),
+            _ => Scheme::check_in(clients, sampled as f64 / clients as f64, 0.1).unwrap(),
+        };
+        let local_epsilon = log_uniform(&mut state, 0.01, 4.0);
+        let mechanism = match i % 5 {
+            0 | 1 => Mechanism::Gaussian { sigma: log_uniform(&mut state, 4.0, 100.0) },
+            2 | 3 => Mechanism::Laplace { local_epsilon },
+            _ => Mechanism::PrivUnit { local_epsilon, dimension: log_uniform(&mut state, 2.0, 1e4) as u64 },
+        };
+        let question = question(scheme, mechanism, log_uniform(&mut state, 1.0, 1e5) as u64);
+        let target = Target::EpsilonAt { delta: log_uniform(&mut state, 1e-12, 1e-3) };
+        let Ok(upper) = answer("displacement-profile-pld", &question, target) else { continue };
+        for id in ["full-report-pld", "one-bit-pld", "third-cap-pld"] {
+            let Ok(lower) = answer(id, &question, target) else { continue };
+            compared += 1;
+            assert!(lower <= upper, "{id}: {lower} above {upper} for {question:?} {target:?}");
+        }
+    }
+    assert!(compared > 60, "{compared}");
 }

@@ -50,7 +50,9 @@ fn report_of(randomizer: &RandomizerSpec) -> Result<Report> {
         (Mechanism::Laplace { local_epsilon } | Mechanism::DiscreteLaplace { local_epsilon }, _) => {
             Report::laplace(local_epsilon.next_down())
         }
-        (_, LocalStructure::TwoLevel { epsilon, high_mass }) if high_mass < 0.5 => Report::two_level(epsilon, high_mass),
+        (_, LocalStructure::TwoLevel { epsilon, high_mass }) if high_mass < 0.5 => {
+            Report::two_level(epsilon, high_mass)
+        }
         _ => Err(AccountingError::not_applicable("no whole report of this randomizer is known exactly")),
     }
 }

@@ -40,7 +40,8 @@ impl LatticeLaw {
     pub(super) fn best(report: &Report, clients: f64) -> Vec<Self> {
         let laws: Vec<Self> = spacings(report).into_iter().filter_map(|h| Self::on_lattice(report, h)).collect();
         let best = |most: f64| laws.iter().max_by(|a, b| a.telling(most).total_cmp(&b.telling(most)));
-        let mut best: Vec<Self> = [0.1 * clients, 1e4 * clients].iter().filter_map(|most| best(*most).cloned()).collect();
+        let mut best: Vec<Self> =
+            [0.1 * clients, 1e4 * clients].iter().filter_map(|most| best(*most).cloned()).collect();
         best.dedup();
         best
     }
@@ -108,7 +109,8 @@ impl LatticeLaw {
 
 /// The largest value at 1, about, with which both sides together are convex: the mass off 1 is not above 1.
 fn convex_at_one(puts: &Side, calls: &Side) -> f64 {
-    let total = |at_one: f64| [puts, calls].into_iter().flat_map(|side| Side::clone(side).pinned(at_one).masses).sum::<f64>();
+    let total =
+        |at_one: f64| [puts, calls].into_iter().flat_map(|side| Side::clone(side).pinned(at_one).masses).sum::<f64>();
     let mut high = puts.values[0].min(calls.values[0]);
     if total(high) <= 1.0 {
         return high;
@@ -134,7 +136,11 @@ fn spacings(report: &Report) -> Vec<f64> {
 }
 
 /// The largest `1 − line/potential` over the points of one side; its masses and the lines are ordered outward from 1.
-fn excess<'a>(masses: impl DoubleEndedIterator<Item = &'a f64> + ExactSizeIterator, lines: &[f64], spacing: f64) -> f64 {
+fn excess<'a>(
+    masses: impl DoubleEndedIterator<Item = &'a f64> + ExactSizeIterator,
+    lines: &[f64],
+    spacing: f64,
+) -> f64 {
     let rounding = 1.0 + 8.0 * U * masses.len() as f64;
     let (mut beyond, mut potential, mut worst) = (0.0, 0.0, 0.0_f64);
     for (mass, line) in masses.rev().zip(lines[..lines.len() - 1].iter().rev()) {

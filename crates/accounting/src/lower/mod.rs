@@ -122,6 +122,9 @@ impl Method for OneBit {
 /// Expected numbers of ones that are tried, where the bit that tells most is one that is hardly ever seen.
 const RARE_ONES: [f64; 6] = [30.0, 1.0, 1e-2, 1e-5, 1e-10, 1e-20];
 
+/// Over more rounds even rare ones add up to a nearly normal loss, and their lattices take long to compose.
+const MANY_ROUNDS: u64 = 10_000;
+
 /// Whether a Gaussian report along the line through the victim's records exceeds a threshold.
 ///
 /// For many speakers the variance of the likelihood ratio decides which threshold tells most. Where ones are rare that is no longer so.
@@ -137,7 +140,7 @@ fn gaussian_bits(question: &Question, mu: f64) -> Result<Box<dyn Analysis>> {
         .unwrap_or(mu / 2.0);
     let speakers = expected_speakers(question.scheme());
     let mut thresholds = vec![best];
-    if probabilities(best).0 * speakers < RARE_ONES[0] {
+    if mu > 1.0 && question.rounds() <= MANY_ROUNDS && probabilities(best).0 * speakers < RARE_ONES[0] {
         thresholds.extend(RARE_ONES.map(|ones| normal::upper_quantile((ones / speakers).min(0.5))));
     }
     // Accurate to a few ulps; a bit that is a little less telling is the safe side.

@@ -93,7 +93,8 @@ impl Sum {
         // Depth grows with θ: bisection on its logarithm.
         let (mut low, mut high) = (1e-12 / reach, 300.0 / reach);
         let at = |size: f64| depth_of(sign * size);
-        if !(at(high) > depth) {
+        let is_reached = at(high) > depth;
+        if !is_reached {
             return None;
         }
         while high > low * 1.001 {
@@ -144,8 +145,10 @@ mod tests {
             let (mut total, mut least) = (0.0, 1.0_f64);
             for Atom { mass, from, to } in sum.atoms(20.0) {
                 let start = (from / size as f64).floor() as i64 * size;
-                let points = (start..start + size).filter_map(|x| exact.get((x - first) as usize).map(|m| (x as f64, *m)));
-                let (truth, moment) = points.fold((0.0, 0.0), |sum, (x, m)| (sum.0 + m, sum.1 + m * (x - start as f64)));
+                let points =
+                    (start..start + size).filter_map(|x| exact.get((x - first) as usize).map(|m| (x as f64, *m)));
+                let (truth, moment) =
+                    points.fold((0.0, 0.0), |sum, (x, m)| (sum.0 + m, sum.1 + m * (x - start as f64)));
                 assert!(mass <= truth * (1.0 + 1e-13), "{slots} slots, {from}: {mass:e} {truth:e}");
                 let centre = start as f64 + moment / truth;
                 assert!(from <= centre + 1e-9 && centre <= to + 1e-9, "{slots} slots: {from} {centre} {to}");

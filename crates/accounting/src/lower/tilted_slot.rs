@@ -19,6 +19,9 @@ const OCTAVE: f64 = 0.292_893_218_813_452_4;
 /// With more sines than this a transform of the whole cycle is faster.
 const MANY_SINES: f64 = 2e6;
 
+/// With more than this, on a cycle too long for a transform, nothing is computed.
+const MOST_SINES: f64 = 1e7;
+
 /// So many of the largest masses are not left to it.
 const SUMMED_DIRECTLY: usize = 12;
 
@@ -112,7 +115,8 @@ impl TiltedSlot {
         let (low, high) = ((mean - end(-1.0)).max(-far(-1.0)), (mean + end(1.0)).min(far(1.0)));
         let size = block as f64;
         let (first, last) = ((low / size).floor(), (high / size).floor());
-        if !(last - first < longest) {
+        let is_short = last - first < longest;
+        if !is_short {
             return None;
         }
         let length = fast_length((last - first) as usize + 2);
@@ -126,6 +130,10 @@ impl TiltedSlot {
         let mut spectra = [(); 2].map(|()| vec![Complex64::new(0.0, 0.0); window.length / 2 + 1]);
         let mut noise = 0.0;
         let count = self.count_of_frequencies(cycle);
+        // Nearly all mass in two atoms: one bit tells all, and this bound gives up.
+        if cycle > LONGEST_CYCLE && count as f64 * self.slot.len() as f64 > MOST_SINES {
+            return Vec::new();
+        }
         // So many terms are added up in a frequency of the blocks.
         let terms = (2 + 2 * count / window.length) as f64;
         self.each_frequency(cycle, count, |f, frequency| {
@@ -158,7 +166,9 @@ impl TiltedSlot {
             .map(|(i, (sum, moment))| {
                 let start = first + i as f64 * kernel.size as f64;
                 let (most, least) = (sum + sum_error, sum - sum_error);
-                if !(least > 0.5 * sum) {
+                // Not so for a NaN, either.
+                let is_resolved = least > 0.5 * sum;
+                if !is_resolved {
                     return None;
                 }
                 let (from, to) = ((moment - moment_error) / most, (moment + moment_error) / least);
@@ -249,8 +259,8 @@ impl TiltedSlot {
         let angle = moved.im.atan2(moved.re);
         let size = (self.slots * ln_size).exp();
         let value = Complex64::from_polar(size, self.slots * angle);
-        let relative =
-            self.slots * error / moved.norm_sqr().sqrt() + 16.0 * U * (1.0 + self.slots * (ln_size.abs() + angle.abs()));
+        let relative = self.slots * error / moved.norm_sqr().sqrt()
+            + 16.0 * U * (1.0 + self.slots * (ln_size.abs() + angle.abs()));
         if relative < 0.1 {
             Frequency { value, error: size * relative.exp_m1() }
         } else {
