@@ -141,7 +141,8 @@ fn gaussian_bits(question: &Question, mu: f64) -> Result<Box<dyn Analysis>> {
     let speakers = expected_speakers(question.scheme());
     let mut thresholds = vec![best];
     if mu > 1.0 && question.rounds() <= MANY_ROUNDS && probabilities(best).0 * speakers < RARE_ONES[0] {
-        thresholds.extend(RARE_ONES.map(|ones| normal::upper_quantile((ones / speakers).min(0.5))));
+        // From μ/2 on 1 − p₁ ≥ p₀, which the charge for the rounding of losses relies on.
+        thresholds.extend(RARE_ONES.map(|ones| normal::upper_quantile((ones / speakers).min(0.5)).max(mu / 2.0)));
     }
     // Accurate to a few ulps; a bit that is a little less telling is the safe side.
     let pair = |threshold: f64| {
