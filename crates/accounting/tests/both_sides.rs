@@ -46,6 +46,7 @@ fn question(random: &mut Random) -> (Question, Target) {
         4 => Mechanism::Krr { local_epsilon, categories: 3 + random.next() % 20 },
         5 => Mechanism::LdpSgd { local_epsilon },
         6 => Mechanism::PrivUnit { local_epsilon, dimension: 2 + random.next() % 1000 },
+        7 if random.next().is_multiple_of(3) => Mechanism::DiscreteLaplace { local_epsilon },
         7 => Mechanism::Laplace { local_epsilon },
         8 => Mechanism::Approximate { local_epsilon, local_delta: random.log_uniform(1e-12, 1e-6) },
         _ => Mechanism::Gaussian { sigma: random.log_uniform(0.3, 100.0) },

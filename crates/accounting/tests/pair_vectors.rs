@@ -86,7 +86,9 @@ fn check_in_rows() {
 
 #[test]
 fn lower_rows() {
-    let pair = |i: &Value| lower::third_value(&fixed_size(i), number(i, "local_epsilon"), 3).unwrap();
+    let pair = |i: &Value| {
+        lower::third_value(&fixed_size(i), number(i, "local_epsilon"), lower::Overlap::of_values(3).unwrap()).unwrap()
+    };
     deltas("pair_three_rr_delta", pair);
     divergences("pair_three_rr_rdp", pair);
 }

@@ -52,6 +52,35 @@ impl Proportion {
     }
 }
 
+/// A sum with its rounding errors carried along (Neumaier 1974): off by two units of roundoff of the sum of sizes, whatever the number of terms up to 10⁷.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Accumulator {
+    sum: f64,
+    rounded_away: f64,
+}
+
+impl Accumulator {
+    /// Adds a term.
+    pub(crate) fn add(&mut self, term: f64) {
+        let (sum, error) = two_sum(self.sum, term);
+        self.sum = sum;
+        self.rounded_away += error;
+    }
+
+    /// The sum so far.
+    pub(crate) fn total(self) -> f64 {
+        self.sum + self.rounded_away
+    }
+}
+
+impl FromIterator<f64> for Accumulator {
+    fn from_iter<I: IntoIterator<Item = f64>>(terms: I) -> Self {
+        let mut sum = Self::default();
+        terms.into_iter().for_each(|term| sum.add(term));
+        sum
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::float_cmp, reason = "edge values are exact")]
 mod tests {

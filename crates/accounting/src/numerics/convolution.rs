@@ -85,6 +85,11 @@ impl Spectrum {
         Self { length, values, error }
     }
 
+    /// A frequency, and how far it may be off.
+    pub(crate) fn frequency(&self, f: usize) -> (Complex64, f64) {
+        (self.values[f], self.error)
+    }
+
     /// The spectrum to a power. `|a^T − b^T| ≤ (|a|+e)^T − |a|^T` for |a − b| ≤ e.
     pub(crate) fn raised(&self, power: u64) -> Product {
         let mut product = Product::one(self.length);
@@ -313,7 +318,7 @@ impl Walking {
 
 /// Transforms back, and returns a bound on the error that this adds to each point. Where it fails, all
 /// points are NaN.
-fn transform_back(values: &mut [Complex64], output: &mut [f64]) -> f64 {
+pub(crate) fn transform_back(values: &mut [Complex64], output: &mut [f64]) -> f64 {
     let length = output.len();
     // The transform wants exactly real ends.
     values[0].im = 0.0;

@@ -21,7 +21,7 @@ pub mod beta;
 mod beta_inverse;
 pub mod binomial;
 pub mod bisect;
-mod compensated;
+pub(crate) mod compensated;
 pub mod convolution;
 mod deviance;
 pub mod directed;

@@ -6,29 +6,72 @@
 use super::linear::{Cells, LinearPair, Weights};
 use super::window::Binomial;
 use crate::error::{AccountingError, Result};
+use crate::numerics::beta::regularised_beta_of_complement;
+use crate::scheme::priv_unit::optimal_cap;
 use crate::scheme::{Participation, Scheme};
 
-/// m-ary randomized response, the victim holding one of two values and everyone else a third: attained by m-RR on this dataset.
-///
-/// With p = 1/(E+m−1): the victim's two values come up with probability p each, the third with Ep. Relative to everyone holding the third value,
-/// `P/W = 1 − k/n + (E·a + b + l/E + rest)/n`. Written with the third value as the remaining cell all weights are non-negative. At check-in the absent, too, have weight 1.
-pub fn third_value(scheme: &Scheme, local_epsilon: f64, categories: u64) -> Result<LinearPair> {
-    if categories < 3 {
-        return Err(AccountingError::not_applicable("there is no third value among two"));
+/// The high sets of a two-level randomizer: two that are disjoint, and a third one that meets each of them alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Overlap {
+    /// The measure of each high set, q.
+    high: f64,
+    /// The measure of the third one's intersection with each of the other two, m; at most q/2. A larger one than in truth is safe.
+    shared: f64,
+}
+
+impl Overlap {
+    /// Three of so many values of randomized response: nothing is shared.
+    pub fn of_values(categories: u64) -> Result<Self> {
+        if categories < 3 {
+            return Err(AccountingError::not_applicable("there is no third value among two"));
+        }
+        Ok(Self { high: 1.0 / categories as f64, shared: 0.0 })
     }
+
+    /// Caps of PrivUnit around u, −u and a direction that is orthogonal to u.
+    ///
+    /// A point of the third cap has the height t ≥ g above the third equator. What lies at that height is a sphere of one dimension less and of
+    /// radius √(1−t²), on which the first cap has the height g/√(1−t²), and so at least g/√(1−g²): m is at most q times the measure of that cap.
+    pub fn of_caps(local_epsilon: f64, dimension: u64) -> Self {
+        let cap = optimal_cap(local_epsilon, dimension);
+        let square = cap.height * cap.height;
+        let height_squared = square / (1.0 - square);
+        let share = if height_squared >= 1.0 {
+            0.0
+        } else if dimension == 2 {
+            0.5
+        } else {
+            0.5 * regularised_beta_of_complement((dimension as f64 - 2.0) / 2.0, 0.5, height_squared).0
+        };
+        // A little more than the beta function's error.
+        Self { high: cap.mass, shared: cap.mass * (share * (1.0 + 1e-9)).min(0.5) }
+    }
+}
+
+/// A two-level randomizer, the victim at one of two records with disjoint high sets and everyone else at a third record: attained on this dataset, but for
+/// the third high set being seen as a whole.
+///
+/// With `g = 1/(1+(E−1)q)`: each of the victim's high sets, without the third, comes up with probability g(q−m), the third with Egq. Relative to everyone holding the third
+/// record, `P/W = 1 − k/n + (E·a + b + ω·l + rest)/n` with `ω = (1+(E−1)m/q)/E`. Written with the third set as the remaining cell all weights are non-negative. At
+/// check-in the absent, too, have weight 1. For m-ary randomized response q = 1/m, and nothing is shared.
+pub fn third_value(scheme: &Scheme, local_epsilon: f64, Overlap { high, shared }: Overlap) -> Result<LinearPair> {
     let (e, e_minus_1) = super::upper::exponentials(local_epsilon)?;
     let n = scheme.clients() as f64;
-    let others = (categories - 3) as f64;
-    let p = 1.0 / (e + 2.0 + others);
+    let low = 1.0 / (1.0 + e_minus_1 * high);
+    let (signal, third) = (low * (high - shared), low * e * high);
+    // 1 − 2·signal − third, without cancellation.
+    let others = low * (1.0 - 3.0 * high + 2.0 * shared).max(0.0);
+    // 1 − ω.
+    let lack = -(-local_epsilon).exp_m1() * (1.0 - shared / high);
     let (trials, heard, absent) = super::upper::trials(scheme);
     // A lower bound wants a rate that is not too large: thinning is post-processing.
     let heard = lower_rate(scheme).unwrap_or(heard);
-    let cells = Cells { signal: heard * p, neutral: heard * others * p + (1.0 - heard), rest: heard * e * p };
+    let cells = Cells { signal: heard * signal, neutral: heard * others + (1.0 - heard), rest: heard * third };
     let weights = Weights {
-        offset: absent + trials as f64 / (n * e),
-        low: -(-local_epsilon).exp_m1() / n,
+        offset: absent + trials as f64 * (1.0 - lack) / n,
+        low: lack / n,
         gap: e_minus_1 / n,
-        neutral: -(-local_epsilon).exp_m1() / n,
+        neutral: lack / n,
     };
     LinearPair::new(trials, cells, weights)
 }
@@ -118,7 +161,7 @@ impl BinaryPair {
 }
 
 /// The rate at check-in, rounded down; `None` for fixed sizes.
-fn lower_rate(scheme: &Scheme) -> Option<f64> {
+pub(crate) fn lower_rate(scheme: &Scheme) -> Option<f64> {
     match scheme.participation() {
         Participation::CheckIn { rate, drop_out: 0.0 } => Some(rate),
         Participation::CheckIn { rate, drop_out } => Some((rate * (1.0 - drop_out).next_down()).next_down()),

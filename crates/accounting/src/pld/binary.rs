@@ -1,4 +1,4 @@
-//! The lattice of a binary pair, rounded down.
+//! Lattices of pairs whose outcomes are listed one by one, rounded down.
 
 use super::compose::power_of_two;
 use super::discretise::PROBABILITY_ERROR;
@@ -19,13 +19,17 @@ impl LossLattice {
             .into_iter()
             .map(|(mass, factor)| if reverse { (mass, -factor) } else { (mass * factor.exp(), factor) })
             .collect();
+        Self::of_outcomes(&atoms, pair.typical_loss() / per_deviation, pair.loss_error())
+    }
+
+    /// Discretises outcomes, each given by its P-mass and its loss, rounded down, with about this spacing. Every loss, and the relative error of every mass, is
+    /// within `loss_error` of the truth, or errs to the safe side.
+    pub(crate) fn of_outcomes(atoms: &[(f64, f64)], spacing: f64, loss_error: f64) -> Self {
         let greatest = atoms.iter().map(|(_, loss)| loss.abs()).fold(0.0, f64::max);
-        let spacing = power_of_two(
-            (pair.typical_loss() / per_deviation).max(2.0 * greatest / Resolution::FINE.points).max(1e-200),
-        );
+        let spacing = power_of_two(spacing.max(2.0 * greatest / Resolution::FINE.points).max(1e-200));
         let count = (greatest / spacing) as i64 + 2;
         let mut intervals = Intervals::new(-count, 2 * count as usize);
-        for (mass, loss) in &atoms {
+        for (mass, loss) in atoms {
             let index = (loss / spacing).floor();
             let share = (index * spacing - loss).exp_m1() / (-spacing).exp_m1();
             let cell = (index as i64 + count) as usize;
@@ -40,8 +44,8 @@ impl LossLattice {
             first,
             masses,
             infinity: 0.0,
-            relative_error: PROBABILITY_ERROR + pair.loss_error() + 8.0 * U * (atoms.len() as f64 + count as f64),
-            loss_error: pair.loss_error() + 16.0 * U * greatest,
+            relative_error: PROBABILITY_ERROR + loss_error + 8.0 * U * (atoms.len() as f64 + count as f64),
+            loss_error: loss_error + 16.0 * U * greatest,
             remainder: None,
         }
     }

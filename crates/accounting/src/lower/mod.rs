@@ -1,17 +1,24 @@
 //! Lower bounds: exact losses of mechanisms in the class that was asked about, composed and rounded down.
 
+mod blocks;
+mod full_report;
+mod lattice_law;
+mod report;
+mod sum;
+mod tilted_slot;
+
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::numerics::normal;
-use crate::pair::lower::{BinaryPair, third_value};
+use crate::pair::lower::{BinaryPair, Overlap, third_value};
 use crate::pair::{Direction, Resolution};
 use crate::pld::{LossLattice, Rounds, cache};
-use crate::scheme::{LocalGuarantee, LocalStructure, Mechanism, Question};
+use crate::scheme::{LocalStructure, Mechanism, Question, Scheme};
 use std::sync::Arc;
 
 /// Every lower bound, in the order in which they are shown.
-pub(crate) const METHODS: &[&dyn Method] = &[&TwoRr, &ThirdValue, &OneBit];
+pub(crate) const METHODS: &[&dyn Method] = &[&TwoRr, &ThirdValue, &ThirdCap, &full_report::FullReport, &OneBit];
 
 /// Lattice points to a standard deviation of one round.
 const PER_DEVIATION: f64 = 128.0;
@@ -37,7 +44,7 @@ impl Method for TwoRr {
             _ => class_epsilon(question)?,
         };
         let pair = BinaryPair::two_level(question.scheme(), local_epsilon, 0.5)?;
-        Ok(Box::new(Attained::both_directions(&pair, question.rounds())))
+        Ok(Box::new(Attained::both_directions(&[pair], question.rounds())))
     }
 }
 
@@ -57,7 +64,28 @@ impl Method for ThirdValue {
             Mechanism::Krr { local_epsilon, categories } => (local_epsilon, categories),
             _ => (class_epsilon(question)?, 3),
         };
-        let pair = third_value(question.scheme(), local_epsilon, categories)?;
+        let pair = third_value(question.scheme(), local_epsilon, Overlap::of_values(categories)?)?;
+        let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION, Resolution::FINE);
+        Ok(Box::new(Attained::new(vec![lattice], question.rounds())))
+    }
+}
+
+/// `third-cap-pld`: PrivUnit, the victim at two opposite directions, everyone else at one orthogonal to them.
+struct ThirdCap;
+
+impl Method for ThirdCap {
+    fn about(&self) -> About {
+        about(
+            "third-cap-pld",
+            "what PrivUnit loses when the victim holds one of two opposite directions, and all other clients one orthogonal to them",
+        )
+    }
+
+    fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
+        let Mechanism::PrivUnit { local_epsilon, dimension } = question.randomizer().mechanism() else {
+            return Err(AccountingError::not_applicable("the randomizer has no caps"));
+        };
+        let pair = third_value(question.scheme(), local_epsilon, Overlap::of_caps(local_epsilon, dimension))?;
         let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION, Resolution::FINE);
         Ok(Box::new(Attained::new(vec![lattice], question.rounds())))
     }
@@ -84,21 +112,23 @@ impl Method for OneBit {
             (Mechanism::Laplace { local_epsilon }, _) => {
                 BinaryPair::new(scheme, (-local_epsilon).exp() / 2.0, -(-local_epsilon).exp_m1() / 2.0)?
             }
-            _ => match question.randomizer().local_guarantee() {
-                LocalGuarantee::Gaussian { mu } => gaussian_bit(question, mu)?,
-                _ => {
-                    return Err(AccountingError::not_applicable(
-                        "no bit of this randomizer's reports is known exactly",
-                    ));
-                }
-            },
+            (Mechanism::Gaussian { sigma }, _) => return gaussian_bits(question, 2.0 / sigma),
+            _ => return Err(AccountingError::not_applicable("no bit of this randomizer's reports is known exactly")),
         };
-        Ok(Box::new(Attained::both_directions(&pair, question.rounds())))
+        Ok(Box::new(Attained::both_directions(&[pair], question.rounds())))
     }
 }
 
-/// Whether a Gaussian report along the line through the victim's records exceeds a threshold, the one that tells most.
-fn gaussian_bit(question: &Question, mu: f64) -> Result<BinaryPair> {
+/// Expected numbers of ones that are tried, where the bit that tells most is one that is hardly ever seen.
+const RARE_ONES: [f64; 6] = [30.0, 1.0, 1e-2, 1e-5, 1e-10, 1e-20];
+
+/// Over more rounds even rare ones add up to a nearly normal loss, and their lattices take long to compose.
+const MANY_ROUNDS: u64 = 10_000;
+
+/// Whether a Gaussian report along the line through the victim's records exceeds a threshold.
+///
+/// For many speakers the variance of the likelihood ratio decides which threshold tells most. Where ones are rare that is no longer so.
+fn gaussian_bits(question: &Question, mu: f64) -> Result<Box<dyn Analysis>> {
     let probabilities = |threshold: f64| (normal::upper_tail(threshold), normal::upper_tail(threshold - mu));
     let telling = |threshold: f64| {
         let (p0, p1) = probabilities(threshold);
@@ -108,10 +138,26 @@ fn gaussian_bit(question: &Question, mu: f64) -> Result<BinaryPair> {
         .map(|i| f64::from(i) / 160.0 * (mu + 6.0) - 3.0)
         .max_by(|a, b| telling(*a).total_cmp(&telling(*b)))
         .unwrap_or(mu / 2.0);
-    let (p0, p1) = probabilities(best);
+    let speakers = expected_speakers(question.scheme());
+    let mut thresholds = vec![best];
+    if mu > 1.0 && question.rounds() <= MANY_ROUNDS && probabilities(best).0 * speakers < RARE_ONES[0] {
+        // From μ/2 on 1 − p₁ ≥ p₀, which the charge for the rounding of losses relies on.
+        thresholds.extend(RARE_ONES.map(|ones| normal::upper_quantile((ones / speakers).min(0.5)).max(mu / 2.0)));
+    }
     // Accurate to a few ulps; a bit that is a little less telling is the safe side.
-    let (p0, p1) = (p0 * (1.0 + 1e-14), p1 * (1.0 - 1e-14));
-    BinaryPair::new(question.scheme(), p0, p1 - p0)
+    let pair = |threshold: f64| {
+        let (p0, p1) = probabilities(threshold);
+        let (p0, p1) = (p0 * (1.0 + 1e-13), p1 * (1.0 - 1e-13));
+        BinaryPair::new(question.scheme(), p0, p1 - p0)
+    };
+    let pairs: Vec<BinaryPair> = thresholds.into_iter().filter_map(|threshold| pair(threshold).ok()).collect();
+    if pairs.is_empty() { Err(nothing()) } else { Ok(Box::new(Attained::both_directions(&pairs, question.rounds()))) }
+}
+
+/// About how many clients speak. Chooses bits; nothing rests on it.
+fn expected_speakers(scheme: &Scheme) -> f64 {
+    let clients = scheme.clients() as f64;
+    scheme.fixed_size().map_or_else(|| clients * scheme.check_in_rate().unwrap_or(1.0), |size| size as f64)
 }
 
 /// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP) randomizers, if that is what was asked about.
@@ -134,18 +180,21 @@ impl Attained {
         Self { alternatives }
     }
 
-    fn both_directions(pair: &BinaryPair, rounds: u64) -> Self {
-        let lattices = [false, true].map(|reverse| Arc::new(LossLattice::binary(pair, reverse, PER_DEVIATION)));
-        Self::new(lattices.to_vec(), rounds)
+    fn both_directions(pairs: &[BinaryPair], rounds: u64) -> Self {
+        let lattice = |pair, reverse| Arc::new(LossLattice::binary(pair, reverse, PER_DEVIATION));
+        Self::new(pairs.iter().flat_map(|pair| [false, true].map(|reverse| lattice(pair, reverse))).collect(), rounds)
     }
 
     fn largest(&self, ask: impl Fn(&Rounds) -> Result<f64>) -> Result<Answer> {
-        let mut largest = 0.0;
-        for rounds in &self.alternatives {
-            largest = f64::max(largest, ask(rounds)?);
-        }
-        Ok(Answer::plain(largest))
+        // Each is attained, so one that cannot be evaluated only fails to raise the largest.
+        let (answers, errors): (Vec<_>, Vec<_>) = self.alternatives.iter().map(ask).partition(Result::is_ok);
+        let largest = answers.into_iter().flatten().reduce(f64::max).map(Answer::plain);
+        largest.map_or_else(|| Err(errors.into_iter().find_map(Result::err).unwrap_or_else(nothing)), Ok)
     }
+}
+
+fn nothing() -> AccountingError {
+    AccountingError::not_applicable("no loss is known to be attained")
 }
 
 impl Analysis for Attained {
