@@ -12,17 +12,22 @@
 //! | `one_bit` | one-bit randomizers: the worst number of slots of either type |
 //! | `blocks` | any ε0-LDP randomizer: the worst types, in blocks of slots |
 //! | `curve` | divergences at many t, and the loss of a round that they make |
+//! | `composed` | one round solved for ε, or many composed |
 //! | `method` | the bounds of the catalogue |
 
 mod blocks;
+mod composed;
 mod curve;
 mod method;
 mod one_bit;
 mod slot;
 mod terms;
 
-pub(crate) use curve::Fineness;
+pub(crate) use composed::{Composed, RoundBound};
+pub(crate) use curve::{Bounds, Extent, Fineness, Group, Way};
 pub(crate) use method::METHODS;
+pub(crate) use slot::{SlotSum, deviation};
+pub(crate) use terms::{Term, Terms};
 
 use crate::error::{AccountingError, Result};
 use crate::pair::{Direction, LinearPair, Resolution, upper};
@@ -30,11 +35,10 @@ use crate::pld::{LossLattice, Rounds, cache};
 use crate::profile::LocalProfile;
 use crate::scheme::{Participation, Scheme};
 use blocks::TypedSlots;
-use curve::{Bounds, Extent, Way};
 use one_bit::OneBitSlots;
 use slot::ProfileSlots;
 use std::sync::Arc;
-use terms::{Blanket, Terms};
+use terms::Blanket;
 
 /// What is used of a randomizer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,32 +122,12 @@ impl Displacement {
     }
 
     /// The loss of a round, one that dominates it. Divergences below `floor` are charged at infinite loss.
-    pub(crate) fn lattice(&self, floor: f64) -> Arc<LossLattice> {
+    fn lattice(&self, floor: f64) -> Arc<LossLattice> {
         let key = cache::Key::Displacement(self.scheme, self.known, self.fineness, floor);
         cache::remembered_always(key, || {
             let (ways, extent) = self.ways(floor);
-            self.bounds(&ways, |bounds| bounds.lattice(&extent, self.fineness, floor))
+            self.bounds(&ways, |bounds| bounds.curve(&extent, self.fineness, floor)).into_symmetric_lattice()
         })
-    }
-
-    /// At least δ of one round at ε ≥ 0. Divergences below `floor` need not be resolved.
-    pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64) -> f64 {
-        let (ways, extent) = self.ways(floor);
-        if epsilon >= extent.largest && self.profile.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
-            return 0.0;
-        }
-        self.bounds(&ways, |bounds| bounds.at(&[epsilon.exp_m1().next_down().max(0.0)])[0]).min(1.0)
-    }
-
-    /// The largest loss of a round; may be infinite.
-    pub(crate) fn largest_loss(&self) -> f64 {
-        self.profile.end().ln_1p()
-    }
-
-    /// About the standard deviation of the loss of a round. Leads searches; nothing rests on it.
-    pub(crate) fn typical_loss(&self) -> f64 {
-        let present = self.scheme.clients() as f64 * speaks(&self.scheme);
-        slot::deviation(&self.profile, present.max(1.0)) / self.scheme.clients() as f64
     }
 
     fn bounds<T>(&self, ways: &[Box<dyn Way>], ask: impl FnOnce(&Bounds<'_>) -> T) -> T {
@@ -171,8 +155,6 @@ impl Displacement {
         let first = &all_terms[0].terms;
         let present: f64 = first.iter().map(|term| term.weight * term.slots.present()).sum();
         let population = first.first().map_or(1.0, |term| term.population as f64);
-        let largest = self.largest_loss();
-        let deviation = (slot::deviation(&profile, present.max(1.0)) / population).min(largest);
         let mut ways: Vec<Box<dyn Way>> = Vec::new();
         match self.known {
             Known::Profile(_) => {}
@@ -187,12 +169,7 @@ impl Displacement {
         ways.extend(all_terms.into_iter().map(|terms| -> Box<dyn Way> {
             Box::new(ProfileSlots { profile, terms, fineness, floor })
         }));
-        // Losses of many slots together, and of a single one.
-        let mut typical = deviation * ((-2.0 * floor.ln()).sqrt() + 4.0);
-        while present / population * profile.delta_upper(population * typical.exp_m1()) > floor && typical < largest {
-            typical *= 1.25;
-        }
-        (ways, Extent { deviation, typical: typical.min(largest), largest })
+        (ways, Extent::of(&profile, present, population, floor))
     }
 
     /// What slots of which only the profile is known are summed over; the first terms are the ones to go by.
@@ -235,8 +212,32 @@ impl Displacement {
     }
 }
 
+impl RoundBound for Displacement {
+    /// The bound is the same in both directions.
+    fn lattices(&self, floor: f64) -> Vec<Arc<LossLattice>> {
+        vec![self.lattice(floor)]
+    }
+
+    fn delta_upper(&self, epsilon: f64, floor: f64) -> f64 {
+        let (ways, extent) = self.ways(floor);
+        if epsilon >= extent.largest && self.profile.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
+            return 0.0;
+        }
+        self.bounds(&ways, |bounds| bounds.at(&[epsilon.exp_m1().next_down().max(0.0)])[0]).min(1.0)
+    }
+
+    fn largest_loss(&self) -> f64 {
+        self.profile.end().ln_1p()
+    }
+
+    fn typical_loss(&self) -> f64 {
+        let present = self.scheme.clients() as f64 * speaks(&self.scheme);
+        deviation(&self.profile, present.max(1.0)) / self.scheme.clients() as f64
+    }
+}
+
 /// The scheme that is computed: the same, but for populations in which more than [`MOST_PRESENT`] speak.
-fn computable(scheme: &Scheme) -> Result<Scheme> {
+pub(crate) fn computable(scheme: &Scheme) -> Result<Scheme> {
     let most = |rate: f64| (MOST_PRESENT / rate).min(scheme.clients() as f64) as u64;
     match scheme.participation() {
         Participation::Everyone => Scheme::shuffle(most(1.0)),
@@ -248,7 +249,7 @@ fn computable(scheme: &Scheme) -> Result<Scheme> {
 }
 
 /// At least the probability that the victim speaks.
-fn speaks(scheme: &Scheme) -> f64 {
+pub(crate) fn speaks(scheme: &Scheme) -> f64 {
     match (scheme.fixed_size(), scheme.check_in_rate()) {
         (_, Some(rate)) => rate,
         (Some(sampled), None) => (sampled as f64 / scheme.clients() as f64).next_up().min(1.0),
