@@ -35,6 +35,11 @@ impl Fineness {
     pub(crate) const ROUGH: Self =
         Self { losses: 16.0, slots: 12.0, window: 4_096.0, close: 1e-2, block: 8, parts: 8, scans: 0.1 };
 
+    /// The same where the law of a slot does not depend on e^ε: one serves all values.
+    pub(crate) fn with_one_law(self) -> Self {
+        Self { close: f64::INFINITY, ..self }
+    }
+
     /// Points of a slot's lattice to its standard deviation, where so many slots are added up: as many as a
     /// window affords.
     pub(crate) fn points_to_a_deviation(&self, present: f64) -> f64 {

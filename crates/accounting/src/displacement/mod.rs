@@ -12,21 +12,18 @@
 //! | `one_bit` | one-bit randomizers: the worst number of slots of either type |
 //! | `blocks` | any ε0-LDP randomizer: the worst types, in blocks of slots |
 //! | `curve` | divergences at many t, and the loss of a round that they make |
-//! | `composed` | one round solved for ε, or many composed |
 //! | `method` | the bounds of the catalogue |
 
 mod blocks;
-mod composed;
 mod curve;
 mod method;
 mod one_bit;
 mod slot;
 mod terms;
 
-pub(crate) use composed::{Composed, RoundBound};
 pub(crate) use curve::{Bounds, Extent, Fineness, Group, Way};
-pub(crate) use method::METHODS;
-pub(crate) use slot::{SlotSum, deviation};
+pub(crate) use method::{METHODS, floor};
+pub(crate) use slot::{CUT_SHARE, MOST_POINTS, SlotSum, deviation};
 pub(crate) use terms::{Term, Terms};
 
 use crate::error::{AccountingError, Result};
@@ -122,12 +119,32 @@ impl Displacement {
     }
 
     /// The loss of a round, one that dominates it. Divergences below `floor` are charged at infinite loss.
-    fn lattice(&self, floor: f64) -> Arc<LossLattice> {
+    pub(crate) fn lattice(&self, floor: f64) -> Arc<LossLattice> {
         let key = cache::Key::Displacement(self.scheme, self.known, self.fineness, floor);
         cache::remembered_always(key, || {
             let (ways, extent) = self.ways(floor);
             self.bounds(&ways, |bounds| bounds.curve(&extent, self.fineness, floor)).into_symmetric_lattice()
         })
+    }
+
+    /// At least δ of one round at ε ≥ 0. Divergences below `floor` need not be resolved.
+    pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64) -> f64 {
+        let (ways, extent) = self.ways(floor);
+        if epsilon >= extent.largest && self.profile.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
+            return 0.0;
+        }
+        self.bounds(&ways, |bounds| bounds.at(&[epsilon.exp_m1().next_down().max(0.0)])[0]).min(1.0)
+    }
+
+    /// The largest loss of a round; may be infinite.
+    pub(crate) fn largest_loss(&self) -> f64 {
+        self.profile.end().ln_1p()
+    }
+
+    /// About the standard deviation of the loss of a round. Leads searches; nothing rests on it.
+    pub(crate) fn typical_loss(&self) -> f64 {
+        let present = self.scheme.clients() as f64 * speaks(&self.scheme);
+        deviation(&self.profile, present.max(1.0)) / self.scheme.clients() as f64
     }
 
     fn bounds<T>(&self, ways: &[Box<dyn Way>], ask: impl FnOnce(&Bounds<'_>) -> T) -> T {
@@ -209,30 +226,6 @@ impl Displacement {
             (Some(sampled), None) if sampled < self.scheme.clients() => of_profile.clone(),
             _ => everybody(1.0),
         }
-    }
-}
-
-impl RoundBound for Displacement {
-    /// The bound is the same in both directions.
-    fn lattices(&self, floor: f64) -> Vec<Arc<LossLattice>> {
-        vec![self.lattice(floor)]
-    }
-
-    fn delta_upper(&self, epsilon: f64, floor: f64) -> f64 {
-        let (ways, extent) = self.ways(floor);
-        if epsilon >= extent.largest && self.profile.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
-            return 0.0;
-        }
-        self.bounds(&ways, |bounds| bounds.at(&[epsilon.exp_m1().next_down().max(0.0)])[0]).min(1.0)
-    }
-
-    fn largest_loss(&self) -> f64 {
-        self.profile.end().ln_1p()
-    }
-
-    fn typical_loss(&self) -> f64 {
-        let present = self.scheme.clients() as f64 * speaks(&self.scheme);
-        deviation(&self.profile, present.max(1.0)) / self.scheme.clients() as f64
     }
 }
 

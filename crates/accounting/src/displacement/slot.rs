@@ -139,19 +139,14 @@ impl<'a> SlotSum<'a> {
 /// With d(c) the profile at s = 1 + c: the call is d(c) from c = t − 1 on and `(t − c)·d(c/(t − c))` before,
 /// the put at c is `t·d(c/t)`. **Direction: up.** Arguments of d, which does not increase, are rounded down. The law
 /// has so many points up and down; where it ends before the profile does, it is cut.
-fn law(profile: &LocalProfile, excess: f64, spacing: f64, [up, down]: [usize; 2]) -> Law {
+fn law(profile: &LocalProfile, excess: f64, spacing: f64, ends: [usize; 2]) -> Law {
     let t = 1.0 + excess;
     let scaled = |scale: f64, c: f64| {
         inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON)
     };
     let call = |c: f64| if c >= excess { profile.delta_upper(c) } else { scaled(t - c, c) };
     let put = |c: f64| scaled(t, c);
-    let centre = scaled(t, 0.0);
-    let dots = |value: &dyn Fn(f64) -> f64, points: usize| -> Vec<f64> {
-        let others = (1..=points).map(|j| value((j as f64 * spacing).next_down()));
-        std::iter::once(centre).chain(others).collect()
-    };
-    Law::from_potential(spacing, &dots(&call, up), &dots(&put, down))
+    Law::from_functions(spacing, ends, call, put)
 }
 
 /// About the standard deviation of the sum of so many slots, leaving aside jumps that are much larger than

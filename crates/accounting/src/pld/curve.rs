@@ -76,10 +76,10 @@ impl HalfCurve {
 
     /// The loss distribution of P against Q, of their curve (this one) and that of Q against P (`reverse`), on the same lattice:
     /// at −ε the curve is `1 − e^{−ε} + e^{−ε}·reverse(ε)`. Both begin with the same value, the total variation.
-    pub(crate) fn into_lattice(self, reverse: &Self) -> LossLattice {
+    pub(crate) fn lattice(&self, reverse: &Self) -> LossLattice {
         debug_assert!(self.spacing.to_bits() == reverse.spacing.to_bits());
         let first = |curve: &Self| curve.dots.first().map_or(1.0, |dot| dot.2);
-        let at_zero = first(&self).min(first(reverse));
+        let at_zero = first(self).min(first(reverse));
         lattice(self.spacing, &self.hull(at_zero), &reverse.hull(at_zero))
     }
 

@@ -10,11 +10,9 @@ pub(super) const SUMMING_ERROR: f64 = 1e-10;
 /// A tilt serves the points at which what it charges for its errors is at most this share of the call.
 const ACCURACY: f64 = 1e-6;
 
-/// A tilt moves the mean so many standard deviations beyond the first point that it is to serve.
-const AHEAD: f64 = 3.5;
-
-/// Attempts at a point before what is known of it has to do.
-const ATTEMPTS: usize = 2;
+/// Attempts at a point, before what is known of it has to do. A tilt moves the mean so many standard deviations beyond the point; in
+/// between is no tilt at all: any tilt makes the end of a heavy tail the bulk.
+const AHEAD: [f64; 3] = [3.5, f64::NEG_INFINITY, 0.0];
 
 /// Weights of masses are computed anew after so many steps.
 const ANCHOR_EVERY: usize = 256;
@@ -46,19 +44,22 @@ pub(crate) fn calls_upper(draws: &[Draws<'_>], points: &[f64]) -> Vec<f64> {
 /// deviations beyond a point and reads calls.
 pub(super) fn tilt_by_tilt(points: &[f64], read: impl Fn(f64, f64, &[f64]) -> Vec<Reading>) -> Vec<f64> {
     let mut calls = vec![f64::INFINITY; points.len()];
-    let (mut next, mut attempt) = (0, 0);
+    // Where the first attempt fails the tail is heavy, and it fails again.
+    let (mut next, mut attempt, mut first) = (0, 0, 0);
     while next < points.len() {
-        let ahead = if attempt == 0 { AHEAD } else { 0.0 };
-        let readings = read(points[next], ahead, &points[next..]);
-        let served = readings.iter().take_while(|reading| reading.charged <= ACCURACY * reading.call).count();
+        let readings = read(points[next], AHEAD[attempt], &points[next..]);
+        // A reading that overflowed serves nobody.
+        let serves = |reading: &&Reading| reading.call.is_finite() && reading.charged <= ACCURACY * reading.call;
+        let served = readings.iter().take_while(serves).count();
         for (call, reading) in calls[next..].iter_mut().zip(readings) {
             *call = call.min(reading.call);
         }
         attempt += 1;
-        if served > 0 || attempt >= ATTEMPTS {
+        if served > 0 || attempt >= AHEAD.len() {
             // Where no tilt serves, what a few of them give has to do.
             next += served.max((points.len() - next) / 8).max(1);
-            attempt = 0;
+            first = first.max((attempt - 1).min(1));
+            attempt = first;
         }
     }
     calls
