@@ -71,12 +71,7 @@ impl<'a> SlotSum<'a> {
 
     /// At least `E(S − x)₊` at the `points` x, which increase. `law` is the law of a slot on a lattice with this spacing and so
     /// many points up and down; puts reach `down` times as far as calls.
-    pub(crate) fn calls(
-        &self,
-        down: f64,
-        law: impl Fn(f64, [usize; 2]) -> Law,
-        points: &[f64],
-    ) -> Option<Vec<f64>> {
+    pub(crate) fn calls(&self, down: f64, law: impl Fn(f64, [usize; 2]) -> Law, points: &[f64]) -> Option<Vec<f64>> {
         let (first, last) = (*points.first()?, *points.last()?);
         let single = |x: f64| self.present * self.profile.delta_upper(x);
         let is_heavy = |x: f64| single(x) > 100.0 * self.normal_call(x);
@@ -141,9 +136,8 @@ impl<'a> SlotSum<'a> {
 /// has so many points up and down; where it ends before the profile does, it is cut.
 fn law(profile: &LocalProfile, excess: f64, spacing: f64, ends: [usize; 2]) -> Law {
     let t = 1.0 + excess;
-    let scaled = |scale: f64, c: f64| {
-        inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON)
-    };
+    let scaled =
+        |scale: f64, c: f64| inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON);
     let call = |c: f64| if c >= excess { profile.delta_upper(c) } else { scaled(t - c, c) };
     let put = |c: f64| scaled(t, c);
     Law::from_functions(spacing, ends, call, put)

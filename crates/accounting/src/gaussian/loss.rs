@@ -207,3 +207,43 @@ impl Analysis for Smaller {
         self.ask(|analysis| analysis.delta(epsilon))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn epsilon(parts: &[(&Arc<LossLattice>, u64)], delta: f64) -> Result<f64> {
+        let parts = parts.iter().map(|(lattice, count)| (Arc::clone(lattice), *count)).collect();
+        Rounds::new(Direction::Up, parts).epsilon(delta)
+    }
+
+    #[test]
+    fn rounds_some_of_which_are_the_other_way_round_are_no_worse() -> Result<()> {
+        // The others may be at either end, and at another one in every round.
+        for (clients, mu) in [(1_000, 1.0), (100, 0.4), (20, 1.5)] {
+            let round = PairRound::new(&Scheme::shuffle(clients)?, mu, Fineness::ROUGH)?;
+            let [forward, reverse] = round.lattices(1e-15);
+            let largest = epsilon(&[(&forward, 10)], 1e-6)?.max(epsilon(&[(&reverse, 10)], 1e-6)?);
+            for mixed in [1, 5, 9] {
+                let value = epsilon(&[(&forward, mixed), (&reverse, 10 - mixed)], 1e-6)?;
+                assert!(value <= largest, "n = {clients}, μ = {mu}: {value} above {largest}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn one_client_is_its_own_report() -> Result<()> {
+        let profile = LocalProfile::Gaussian { mu: 0.7 };
+        let round = PairRound::new(&Scheme::shuffle(1)?, 0.7, Fineness::FINE)?;
+        for lattice in round.lattices(1e-15) {
+            for loss in [0.1, 0.5, 1.5, 3.0] {
+                let value = Rounds::new(Direction::Up, vec![(Arc::clone(&lattice), 1)]).delta(loss)?;
+                let exact = profile.delta_upper(f64::exp_m1(loss));
+                // Chords over 1/64 of a deviation cost about 1/8·(1/64)² of the density.
+                assert!(value >= exact * (1.0 - 1e-9) && value <= exact * 1.002, "{loss}: {value:e} {exact:e}");
+            }
+        }
+        Ok(())
+    }
+}

@@ -84,7 +84,9 @@ impl Way for Reverse {
         let ratio = |x: f64| 1.0 + x / population;
         let reduced: Vec<f64> = points.iter().map(|x| x / ratio(*x) * (1.0 - 8.0 * f64::EPSILON)).collect();
         let calls = calls_upper(&[Draws::new(&self.law(term, *reduced.last()?), term.slots.number())], &reduced);
-        Some(points.iter().zip(calls).map(|(x, call)| mul_up(ratio(*x).next_up(), call)).collect())
+        // Points were rounded down, and t with them.
+        let t = |x: f64| ratio(x) * (1.0 + 16.0 * f64::EPSILON);
+        Some(points.iter().zip(calls).map(|(x, call)| mul_up(t(*x), call)).collect())
     }
 }
 
@@ -99,5 +101,31 @@ impl Reverse {
         let spacing = sum.finest().min(1.0 / TO_THE_END).max(bottom / MOST_POINTS);
         let ends = [1.0 / spacing, bottom / spacing].map(|reach| reach.ceil() as usize);
         Law::from_functions(spacing, ends, |c| self.0.put(c), |c| self.0.call(c))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::normal;
+
+    #[test]
+    fn a_shortfall_is_that_of_the_log_normal() {
+        // E(b − w)₊ = b·Φ(z) − Φ(z − μ), z = ln(b)/μ + μ/2.
+        for mu in [0.05, 0.4, 1.0, 2.5] {
+            let profile = LocalProfile::Gaussian { mu };
+            for c in [0.0, 0.01, 0.3, 0.9, 0.999] {
+                let b: f64 = 1.0 - c;
+                let z = b.ln() / mu + 0.5 * mu;
+                let direct = b * normal::cdf(z) - normal::cdf(z - mu);
+                let value = shortfall(&profile, c);
+                // The difference has an error of some 1e-16; the profile may be up to 1e-10 of itself above.
+                assert!(
+                    value >= direct - 1e-16 && value <= direct * (1.0 + 1e-9) + 1e-15,
+                    "{mu} {c}: {value} {direct}"
+                );
+            }
+            assert!(shortfall(&profile, 1.0) <= 0.0 && shortfall(&profile, 7.0) <= 0.0);
+        }
     }
 }

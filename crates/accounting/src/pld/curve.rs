@@ -1,8 +1,8 @@
 //! A lattice from a hockey-stick curve.
 
-use crate::numerics::horner::trimmed;
 use super::minorant::Minorant;
 use super::{Direction, LossLattice};
+use crate::numerics::horner::trimmed;
 
 /// Values of a hockey-stick curve at the losses `(first + i)·spacing`, each at least the truth.
 pub(crate) struct Curve {
@@ -155,5 +155,29 @@ fn lattice(spacing: f64, forward: &Half, reverse: &Half) -> LossLattice {
         // Dots stand where e^ε − 1 was rounded to.
         loss_error: 4.0 * f64::EPSILON * forward.last().max(reverse.last()) as f64 * spacing,
         remainder: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_that_is_not_symmetric_has_its_own_curve_on_either_side() {
+        let (p, q) = ([0.6, 0.3, 0.1], [0.3, 0.3, 0.4]);
+        let divergence = |p: &[f64; 3], q: &[f64; 3], epsilon: f64| -> f64 {
+            p.iter().zip(q).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
+        };
+        let spacing = 1.0 / 64.0;
+        let half = |p: &[f64; 3], q: &[f64; 3]| {
+            let mut curve = HalfCurve::new(spacing);
+            (0..200).for_each(|i| curve.push(i, divergence(p, q, i as f64 * spacing)));
+            curve
+        };
+        let lattice = half(&p, &q).lattice(&half(&q, &p));
+        for (i, value) in (-150..150).zip(lattice.curve_upper(spacing, -150, 300)) {
+            let exact = divergence(&p, &q, f64::from(i) * spacing);
+            assert!(value >= exact && value <= exact + 1e-10, "ε = {i}/64: {value} against {exact}");
+        }
     }
 }

@@ -10,6 +10,12 @@ pub(super) const SUMMING_ERROR: f64 = 1e-10;
 /// A tilt serves the points at which what it charges for its errors is at most this share of the call.
 const ACCURACY: f64 = 1e-6;
 
+/// The same in a heavy tail, which tilts do not bring up.
+const ACCURACY_OF_HEAVY: f64 = 1e-4;
+
+/// Points that no tilt serves are gone through in about so many steps.
+const FEWEST_STEPS: usize = 16;
+
 /// Attempts at a point, before what is known of it has to do. A tilt moves the mean so many standard deviations beyond the point; in
 /// between is no tilt at all: any tilt makes the end of a heavy tail the bulk.
 const AHEAD: [f64; 3] = [3.5, f64::NEG_INFINITY, 0.0];
@@ -44,12 +50,13 @@ pub(crate) fn calls_upper(draws: &[Draws<'_>], points: &[f64]) -> Vec<f64> {
 /// deviations beyond a point and reads calls.
 pub(super) fn tilt_by_tilt(points: &[f64], read: impl Fn(f64, f64, &[f64]) -> Vec<Reading>) -> Vec<f64> {
     let mut calls = vec![f64::INFINITY; points.len()];
-    // Where the first attempt fails the tail is heavy, and it fails again.
-    let (mut next, mut attempt, mut first) = (0, 0, 0);
+    // The attempt that comes first, and the accuracy: where the first attempt fails the tail is heavy, and it would fail again;
+    // the second, without a tilt, is the same for all points.
+    let (mut next, mut attempt, mut first, mut accuracy) = (0, 0, 0, ACCURACY);
     while next < points.len() {
         let readings = read(points[next], AHEAD[attempt], &points[next..]);
         // A reading that overflowed serves nobody.
-        let serves = |reading: &&Reading| reading.call.is_finite() && reading.charged <= ACCURACY * reading.call;
+        let serves = |reading: &&Reading| reading.call.is_finite() && reading.charged <= accuracy * reading.call;
         let served = readings.iter().take_while(serves).count();
         for (call, reading) in calls[next..].iter_mut().zip(readings) {
             *call = call.min(reading.call);
@@ -57,8 +64,10 @@ pub(super) fn tilt_by_tilt(points: &[f64], read: impl Fn(f64, f64, &[f64]) -> Ve
         attempt += 1;
         if served > 0 || attempt >= AHEAD.len() {
             // Where no tilt serves, what a few of them give has to do.
-            next += served.max((points.len() - next) / 8).max(1);
-            first = first.max((attempt - 1).min(1));
+            next += served.max(points.len() / FEWEST_STEPS).max(1);
+            if attempt > 1 {
+                (first, accuracy) = (2, ACCURACY_OF_HEAVY);
+            }
             attempt = first;
         }
     }
