@@ -168,11 +168,11 @@ impl Method for PairLoss {
     }
 
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
-        Smaller::new(question, Fineness::FINE, options)
+        Ok(Box::new(Smaller::of(question, Fineness::FINE, options)?))
     }
 
     fn sketch(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
-        Smaller::new(question, Fineness::ROUGH, options)
+        Ok(Box::new(Smaller::of(question, Fineness::ROUGH, options)?))
     }
 }
 
@@ -183,11 +183,11 @@ struct Smaller {
 }
 
 impl Smaller {
-    fn new(question: &Question, fineness: Fineness, options: &Options) -> Result<Box<dyn Analysis>> {
+    fn of(question: &Question, fineness: Fineness, options: &Options) -> Result<Self> {
         let (mu, rounds) = (gaussian_mu(question)?, question.rounds());
         let by_orders = RenyiAnalysis::new(PairCurve::new(question.scheme(), mu), rounds, options.max_order);
         let round = (mu <= MAX_MU).then(|| PairRound::new(question.scheme(), mu, fineness)).transpose()?;
-        Ok(Box::new(Self { by_orders, by_loss: round.map(|round| Composed { round, rounds }) }))
+        Ok(Self { by_orders, by_loss: round.map(|round| Composed { round, rounds }) })
     }
 
     /// The smaller of two answers; where the loss has none, that of the orders.
