@@ -35,9 +35,10 @@ impl Fineness {
     pub(crate) const ROUGH: Self =
         Self { losses: 16.0, slots: 12.0, window: 4_096.0, close: 1e-2, block: 8, parts: 8, scans: 0.1 };
 
-    /// The same where the law of a slot does not depend on e^ε: one serves all values.
+    /// The same where the law of a slot does not depend on e^ε: one serves all values. Few slots are resolved less finely, for it
+    /// is the law's points that take time then.
     pub(crate) fn with_one_law(self) -> Self {
-        Self { close: f64::INFINITY, ..self }
+        Self { close: f64::INFINITY, window: self.window / 4.0, ..self }
     }
 
     /// Points of a slot's lattice to its standard deviation, where so many slots are added up: as many as a

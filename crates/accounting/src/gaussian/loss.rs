@@ -193,6 +193,9 @@ impl Smaller {
     /// The smaller of two answers; where the loss has none, that of the orders.
     fn ask(&self, ask: impl Fn(&dyn Analysis) -> Result<Answer>) -> Result<Answer> {
         let by_orders = ask(&self.by_orders)?;
+        if by_orders.value <= 0.0 {
+            return Ok(by_orders);
+        }
         let by_loss = self.by_loss.as_ref().and_then(|composed| ask(composed).ok());
         Ok(by_loss.filter(|by_loss| by_loss.value < by_orders.value).unwrap_or(by_orders))
     }

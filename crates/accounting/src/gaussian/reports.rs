@@ -99,7 +99,8 @@ impl Reverse {
         let deepest = 2.0 * sum.present + FEW;
         let bottom = sum.top(sum.negligible.max(CUT_SHARE * sum.normal_call(last))).min(deepest);
         let spacing = sum.finest().min(1.0 / TO_THE_END).max(bottom / MOST_POINTS);
-        let ends = [1.0 / spacing, bottom / spacing].map(|reach| reach.ceil() as usize);
+        // The call is below the put: where the put may be cut, so may the call.
+        let ends = [bottom.min(1.0), bottom].map(|reach| (reach / spacing).ceil() as usize);
         Law::from_functions(spacing, ends, |c| self.0.put(c), |c| self.0.call(c))
     }
 }
