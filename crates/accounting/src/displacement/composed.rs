@@ -183,7 +183,7 @@ fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64) -> Result<f64> {
 
 /// A divergence of one of `rounds` rounds that does not matter next to `delta`: a power of 10⁵, so that neighbouring
 /// questions share it.
-fn floor(delta: f64, rounds: u64) -> f64 {
+pub(crate) fn floor(delta: f64, rounds: u64) -> f64 {
     let wanted = (UNRESOLVED * delta).ln() - (rounds.max(1) as f64).ln();
     let unit = 5.0 * std::f64::consts::LN_10;
     ((wanted / unit).floor() * unit).exp().max(1e-318)

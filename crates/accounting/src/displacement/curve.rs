@@ -1,27 +1,29 @@
 //! From bounds at single t to the loss of a round.
 
+use super::slot::deviation;
 use super::terms::{Term, Terms};
 use crate::numerics::directed::{add_up, mul_up};
-use crate::pld::{LossLattice, SymmetricCurve, power_of_two};
+use crate::pld::{HalfCurve, power_of_two};
+use crate::profile::LocalProfile;
 
 /// How finely a round is resolved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fineness {
     /// Values of ε to a standard deviation of the loss of a round.
-    pub(super) losses: f64,
+    pub(crate) losses: f64,
     /// Points of a slot's lattice to its standard deviation, at the least.
-    pub(super) slots: f64,
+    pub(crate) slots: f64,
     /// Windows of sums have about so many points.
-    pub(super) window: f64,
+    pub(crate) window: f64,
     /// One law serves values of e^ε that are this close to each other.
-    pub(super) close: f64,
+    pub(crate) close: f64,
     /// Slots to a block, for any ε0-LDP randomizer.
-    pub(super) block: u64,
+    pub(crate) block: u64,
     /// Lattice points to a step of a one-bit slot, at the most.
-    pub(super) parts: u32,
+    pub(crate) parts: u32,
     /// How many numbers of slots of type A are looked at, for one-bit randomizers, as a share of those that
     /// are affordable.
-    pub(super) scans: f64,
+    pub(crate) scans: f64,
 }
 
 impl Fineness {
@@ -33,22 +35,28 @@ impl Fineness {
     pub(crate) const ROUGH: Self =
         Self { losses: 16.0, slots: 12.0, window: 4_096.0, close: 1e-2, block: 8, parts: 8, scans: 0.1 };
 
+    /// The same where the law of a slot does not depend on e^ε: one serves all values. Few slots are resolved less finely, for it
+    /// is the law's points that take time then.
+    pub(crate) fn with_one_law(self) -> Self {
+        Self { close: f64::INFINITY, window: self.window / 4.0, ..self }
+    }
+
     /// Points of a slot's lattice to its standard deviation, where so many slots are added up: as many as a
     /// window affords.
-    pub(super) fn points_to_a_deviation(&self, present: f64) -> f64 {
+    pub(crate) fn points_to_a_deviation(&self, present: f64) -> f64 {
         (self.window / (24.0 * present.sqrt())).clamp(self.slots, 16.0 * self.slots)
     }
 }
 
 /// Values of t = 1 + excess that are bounded together.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Group {
-    pub(super) excess_low: f64,
-    pub(super) excess_high: f64,
+pub(crate) struct Group {
+    pub(crate) excess_low: f64,
+    pub(crate) excess_high: f64,
 }
 
 /// A way to bound the divergence of a round from its slots.
-pub(super) trait Way {
+pub(crate) trait Way {
     /// The sums that it takes.
     fn terms(&self) -> &Terms;
 
@@ -59,13 +67,28 @@ pub(super) trait Way {
 
 /// What is known of the losses of a round before anything is computed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
+pub(crate) struct Extent {
     /// About their standard deviation.
-    pub(super) deviation: f64,
+    pub(crate) deviation: f64,
     /// About the largest that matters.
-    pub(super) typical: f64,
+    pub(crate) typical: f64,
     /// The largest; may be infinite.
-    pub(super) largest: f64,
+    pub(crate) largest: f64,
+}
+
+impl Extent {
+    /// Of a round in which about `present` of `population` clients speak, whose reports have this profile. Divergences below
+    /// `floor` do not matter.
+    pub(crate) fn of(profile: &LocalProfile, present: f64, population: f64, floor: f64) -> Self {
+        let largest = profile.end().ln_1p();
+        let deviation = (deviation(profile, present.max(1.0)) / population).min(largest);
+        // Losses of many slots together, and of a single one.
+        let mut typical = deviation * ((-2.0 * floor.ln()).sqrt() + 4.0);
+        while present / population * profile.delta_upper(population * typical.exp_m1()) > floor && typical < largest {
+            typical *= 1.25;
+        }
+        Self { deviation, typical: typical.min(largest), largest }
+    }
 }
 
 /// No curve has more dots.
@@ -90,17 +113,17 @@ const FEWEST: usize = 4;
 
 /// Upper bounds on the divergence of a round at t = 1 + `excess` ≥ 1, as a function that is evaluated at a
 /// group's values together: the smallest of all `ways` and of `cap`.
-pub(super) struct Bounds<'a> {
-    pub(super) ways: &'a [Box<dyn Way>],
+pub(crate) struct Bounds<'a> {
+    pub(crate) ways: &'a [Box<dyn Way>],
     /// At least the local profile.
-    pub(super) local: &'a dyn Fn(f64) -> f64,
+    pub(crate) local: &'a dyn Fn(f64) -> f64,
     /// At least the divergence, from the local profile and the sampling alone.
-    pub(super) cap: &'a dyn Fn(f64) -> f64,
+    pub(crate) cap: &'a dyn Fn(f64) -> f64,
 }
 
 impl Bounds<'_> {
     /// At these values, which increase.
-    pub(super) fn at(&self, excesses: &[f64]) -> Vec<f64> {
+    pub(crate) fn at(&self, excesses: &[f64]) -> Vec<f64> {
         let mut deltas = self.caps(excesses);
         self.lower(&mut deltas, excesses);
         deltas
@@ -145,11 +168,11 @@ impl Bounds<'_> {
         add_up(mul_up(terms.local, (self.local)(excess)), mul_up(terms.linear, excess.next_up()))
     }
 
-    /// The loss of the round. What is below `floor` is charged at infinite loss.
-    pub(super) fn lattice(&self, extent: &Extent, fineness: Fineness, floor: f64) -> LossLattice {
+    /// The curve of the round, from ε = 0 on until it is below `floor`.
+    pub(crate) fn curve(&self, extent: &Extent, fineness: Fineness, floor: f64) -> HalfCurve {
         let finest = (extent.deviation / fineness.losses).min(extent.largest / 8.0).max(2.0 * extent.typical / REACH);
         let spacing = power_of_two(finest.max(1e-200));
-        let mut curve = SymmetricCurve::new(spacing);
+        let mut curve = HalfCurve::new(spacing);
         let last = (extent.largest / spacing).ceil().min(REACH) as i64;
         let mut index = 0;
         // Where shuffling hides nothing the ways are not asked again before the cap has halved.
@@ -170,7 +193,7 @@ impl Bounds<'_> {
             let charged = self.ways.iter().map(|way| self.charge(way.terms(), excess)).fold(f64::INFINITY, f64::min);
             let is_stuck = last_delta > 0.99 * first_delta && last_delta < 2.0 * charged;
             if last_delta <= floor || is_stuck || end >= last || curve.len() >= MOST_DOTS {
-                return curve.into_lattice();
+                return curve;
             }
             index = end + 1;
         }

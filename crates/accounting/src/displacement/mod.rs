@@ -23,9 +23,11 @@ mod one_bit;
 mod slot;
 mod terms;
 
-pub(crate) use composed::Composed;
-pub(crate) use curve::Fineness;
+pub(crate) use composed::{Composed, floor};
+pub(crate) use curve::{Bounds, Extent, Fineness, Group, Way};
 pub(crate) use method::METHODS;
+pub(crate) use slot::{CUT_SHARE, MOST_POINTS, SlotSum, deviation};
+pub(crate) use terms::{Term, Terms};
 
 use crate::error::{AccountingError, Result};
 use crate::pair::{Direction, LinearPair, Resolution, upper};
@@ -33,11 +35,10 @@ use crate::pld::{LossLattice, Rounds, cache};
 use crate::profile::LocalProfile;
 use crate::scheme::{Participation, Scheme};
 use blocks::TypedSlots;
-use curve::{Bounds, Extent, Way};
 use one_bit::OneBitSlots;
 use slot::ProfileSlots;
 use std::sync::Arc;
-use terms::{Blanket, Terms};
+use terms::Blanket;
 
 /// What is used of a randomizer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,7 +131,7 @@ impl Displacement {
         let key = cache::Key::Displacement(self.scheme, self.known, self.fineness, floor);
         cache::remembered_always(key, || {
             let (ways, extent) = self.ways(floor);
-            self.bounds(&ways, |bounds| bounds.lattice(&extent, self.fineness, floor))
+            self.bounds(&ways, |bounds| bounds.curve(&extent, self.fineness, floor)).into_symmetric_lattice()
         })
     }
 
@@ -151,7 +152,7 @@ impl Displacement {
     /// About the standard deviation of the loss of a round. Leads searches; nothing rests on it.
     pub(crate) fn typical_loss(&self) -> f64 {
         let present = self.scheme.clients() as f64 * speaks(&self.scheme);
-        slot::deviation(&self.profile, present.max(1.0)) / self.scheme.clients() as f64
+        deviation(&self.profile, present.max(1.0)) / self.scheme.clients() as f64
     }
 
     fn bounds<T>(&self, ways: &[Box<dyn Way>], ask: impl FnOnce(&Bounds<'_>) -> T) -> T {
@@ -179,8 +180,6 @@ impl Displacement {
         let first = &all_terms[0].terms;
         let present: f64 = first.iter().map(|term| term.weight * term.slots.present()).sum();
         let population = first.first().map_or(1.0, |term| term.population as f64);
-        let largest = self.largest_loss();
-        let deviation = (slot::deviation(&profile, present.max(1.0)) / population).min(largest);
         let mut ways: Vec<Box<dyn Way>> = Vec::new();
         match (self.known, profile.pure_epsilon()) {
             (Known::OneBit { epsilon }, _) => {
@@ -197,12 +196,7 @@ impl Displacement {
                 .into_iter()
                 .map(|terms| -> Box<dyn Way> { Box::new(ProfileSlots { profile, terms, fineness, floor }) }),
         );
-        // Losses of many slots together, and of a single one.
-        let mut typical = deviation * ((-2.0 * floor.ln()).sqrt() + 4.0);
-        while present / population * profile.delta_upper(population * typical.exp_m1()) > floor && typical < largest {
-            typical *= 1.25;
-        }
-        (ways, Extent { deviation, typical: typical.min(largest), largest })
+        (ways, Extent::of(&profile, present, population, floor))
     }
 
     /// What slots of which only the profile is known are summed over; the first terms are the ones to go by.
@@ -245,7 +239,7 @@ impl Displacement {
 }
 
 /// The scheme that is computed: the same, but for populations in which more than [`MOST_PRESENT`] speak.
-fn computable(scheme: &Scheme) -> Result<Scheme> {
+pub(crate) fn computable(scheme: &Scheme) -> Result<Scheme> {
     let most = |rate: f64| (MOST_PRESENT / rate).min(scheme.clients() as f64) as u64;
     match scheme.participation() {
         Participation::Everyone => Scheme::shuffle(most(1.0)),
@@ -257,7 +251,7 @@ fn computable(scheme: &Scheme) -> Result<Scheme> {
 }
 
 /// At least the probability that the victim speaks.
-fn speaks(scheme: &Scheme) -> f64 {
+pub(crate) fn speaks(scheme: &Scheme) -> f64 {
     match (scheme.fixed_size(), scheme.check_in_rate()) {
         (_, Some(rate)) => rate,
         (Some(sampled), None) => (sampled as f64 / scheme.clients() as f64).next_up().min(1.0),

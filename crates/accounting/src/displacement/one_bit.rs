@@ -215,7 +215,9 @@ impl Bits {
             sizes = masses
                 .chunks(width as usize)
                 .zip((low..=high).step_by(width as usize))
-                .map(|(block, first)| (block.iter().sum::<f64>() * (1.0 + MASS_ERROR) + LN_CUT.exp(), first + block.len() as u64 - 1))
+                .map(|(block, first)| {
+                    (block.iter().sum::<f64>() * (1.0 + MASS_ERROR) + LN_CUT.exp(), first + block.len() as u64 - 1)
+                })
                 .collect();
             // Should more be there, their sum is no larger than this.
             beyond = LN_CUT.exp() * self.unit * self.t * slots as f64;

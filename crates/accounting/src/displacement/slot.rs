@@ -4,7 +4,7 @@ use super::curve::{Fineness, Group, Way};
 use super::terms::{Term, Terms};
 use crate::numerics::directed::inflate;
 use crate::profile::LocalProfile;
-use crate::sums::{Draws, Law, calls_direct, calls_upper};
+use crate::sums::{Draws, Law, Number, calls_direct, calls_upper};
 
 /// Slots of which nothing is known but the local profile.
 pub(super) struct ProfileSlots {
@@ -16,10 +16,10 @@ pub(super) struct ProfileSlots {
 }
 
 /// Lattices of one slot have at most this many points to either side.
-const MOST_POINTS: f64 = 32_768.0;
+pub(crate) const MOST_POINTS: f64 = 32_768.0;
 
 /// What is cut off a slot's law at the top may cost this share of the divergence.
-const CUT_SHARE: f64 = 1e-4;
+pub(crate) const CUT_SHARE: f64 = 1e-4;
 
 /// From this many standard deviations on a tail may be that of a single slot: heavy.
 const HEAVY: f64 = 6.0;
@@ -40,46 +40,81 @@ impl Way for ProfileSlots {
     }
 
     fn calls(&self, term: &Term, group: &Group, points: &[f64]) -> Option<Vec<f64>> {
-        let present = term.slots.present();
-        let (first, last) = (*points.first()?, *points.last()?);
-        let negligible = CUT_OF_FLOOR * self.floor * term.population as f64 / term.weight;
-        let deviation = deviation(&self.profile, present);
-        let single = |x: f64| present * self.profile.delta_upper(x);
-        let t = 1.0 + group.excess_high;
-        let is_heavy = |x: f64| single(x) > 100.0 * normal_call(deviation, x);
-        if first > HEAVY * deviation && is_heavy(last) {
-            let top = self.top(present, negligible.max(HEAVY_CUT * single(last)));
-            // A single draw is what counts: the lattice is as fine as that needs.
-            let spacing = (top / HEAVY_POINTS).max(deviation / present.sqrt() / self.fineness.slots);
-            let points_up = (top / spacing).ceil();
-            let points_down = (t * points_up).min(2.0 * HEAVY_POINTS);
-            let law = law(&self.profile, group.excess_high, spacing, [points_up as usize, points_down as usize]);
-            return Some(calls_direct(&Draws::new(&law, term.slots.number()), top, points));
-        }
-        let cut = if is_heavy(last) { BULK_CUT * single(last) } else { CUT_SHARE * normal_call(deviation, last) };
-        let top = self.top(present, negligible.max(cut));
-        let finest = deviation / present.sqrt() / self.fineness.points_to_a_deviation(present);
+        let sum = SlotSum::new(&self.profile, term, self.fineness, self.floor);
         // The put reaches t times as far as the call.
-        let mut spacing = finest.max(top * t / MOST_POINTS);
+        let t = 1.0 + group.excess_high;
+        sum.calls(t, |spacing, ends| law(&self.profile, group.excess_high, spacing, ends), points)
+    }
+}
+
+/// A sum of slots whose upper tails are about those of a profile.
+pub(crate) struct SlotSum<'a> {
+    profile: &'a LocalProfile,
+    number: Number<'a>,
+    fineness: Fineness,
+    /// The mean number of slots that are there.
+    pub(crate) present: f64,
+    /// About the standard deviation of the sum.
+    pub(crate) deviation: f64,
+    /// What cutting laws may cost of the call wherever it is read.
+    pub(crate) negligible: f64,
+}
+
+impl<'a> SlotSum<'a> {
+    /// The sum of a term. Divergences below `floor` do not matter.
+    pub(crate) fn new(profile: &'a LocalProfile, term: &'a Term, fineness: Fineness, floor: f64) -> Self {
+        let present = term.slots.present();
+        let negligible = CUT_OF_FLOOR * floor * term.population as f64 / term.weight;
+        let deviation = deviation(profile, present);
+        Self { profile, number: term.slots.number(), fineness, present, deviation, negligible }
+    }
+
+    /// At least `E(S − x)₊` at the `points` x, which increase. `law` is the law of a slot on a lattice with this spacing and so
+    /// many points up and down; puts reach `down` times as far as calls.
+    pub(crate) fn calls(&self, down: f64, law: impl Fn(f64, [usize; 2]) -> Law, points: &[f64]) -> Option<Vec<f64>> {
+        let (first, last) = (*points.first()?, *points.last()?);
+        let single = |x: f64| self.present * self.profile.delta_upper(x);
+        let is_heavy = |x: f64| single(x) > 100.0 * self.normal_call(x);
+        if first > HEAVY * self.deviation && is_heavy(last) {
+            let top = self.top(self.negligible.max(HEAVY_CUT * single(last)));
+            // A single draw is what counts: the lattice is as fine as that needs.
+            let spacing = (top / HEAVY_POINTS).max(self.deviation / self.present.sqrt() / self.fineness.slots);
+            let points_up = (top / spacing).ceil();
+            let points_down = (down * points_up).min(2.0 * HEAVY_POINTS);
+            let law = law(spacing, [points_up as usize, points_down as usize]);
+            return Some(calls_direct(&Draws::new(&law, self.number), top, points));
+        }
+        let cut = if is_heavy(last) { BULK_CUT * single(last) } else { CUT_SHARE * self.normal_call(last) };
+        let top = self.top(self.negligible.max(cut));
+        let mut spacing = self.finest().max(top * down / MOST_POINTS);
         if self.profile.end().is_finite() {
             // The end of the profile is where the law has an atom: a lattice point.
             spacing = top / (top / spacing).ceil();
         }
         let points_up = (top / spacing).ceil();
-        let points_down = (t * points_up).ceil();
-        let law = law(&self.profile, group.excess_high, spacing, [points_up as usize, points_down as usize]);
-        Some(calls_upper(&[Draws::new(&law, term.slots.number())], points))
+        let points_down = (down * points_up).ceil();
+        let law = law(spacing, [points_up as usize, points_down as usize]);
+        Some(calls_upper(&[Draws::new(&law, self.number)], points))
     }
-}
 
-impl ProfileSlots {
+    /// As fine a lattice for one slot as the sum needs.
+    pub(crate) fn finest(&self) -> f64 {
+        self.deviation / self.present.sqrt() / self.fineness.points_to_a_deviation(self.present)
+    }
+
+    /// About `E(S − x)₊` if the sum were normal.
+    pub(crate) fn normal_call(&self, x: f64) -> f64 {
+        let z = x / self.deviation;
+        0.4 * self.deviation * (-0.5 * z * z).exp() / (1.0 + z * z)
+    }
+
     /// Where the law of a slot may end, if that is to cost at most `most` of the call in all.
-    fn top(&self, present: f64, most: f64) -> f64 {
+    pub(crate) fn top(&self, most: f64) -> f64 {
         let end = self.profile.end();
         if end.is_finite() {
             return end;
         }
-        let is_enough = |top: f64| present * self.profile.delta_upper(top) <= most;
+        let is_enough = |top: f64| self.present * self.profile.delta_upper(top) <= most;
         let mut high = 1.0;
         while !is_enough(high) && high < 1e300 {
             high *= 4.0;
@@ -93,35 +128,24 @@ impl ProfileSlots {
     }
 }
 
-/// About `E(X − x)₊` of a normal variable.
-fn normal_call(deviation: f64, x: f64) -> f64 {
-    let z = x / deviation;
-    0.4 * deviation * (-0.5 * z * z).exp() / (1.0 + z * z)
-}
-
 /// The law that is above every possible slot at t = 1 + `excess` in convex order, centred: its call at c is
 /// at least that of `G − (1 − t)`. It serves every smaller t ≥ 1 as well.
 ///
 /// With d(c) the profile at s = 1 + c: the call is d(c) from c = t − 1 on and `(t − c)·d(c/(t − c))` before,
 /// the put at c is `t·d(c/t)`. **Direction: up.** Arguments of d, which does not increase, are rounded down. The law
 /// has so many points up and down; where it ends before the profile does, it is cut.
-fn law(profile: &LocalProfile, excess: f64, spacing: f64, [up, down]: [usize; 2]) -> Law {
+fn law(profile: &LocalProfile, excess: f64, spacing: f64, ends: [usize; 2]) -> Law {
     let t = 1.0 + excess;
     let scaled =
         |scale: f64, c: f64| inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON);
     let call = |c: f64| if c >= excess { profile.delta_upper(c) } else { scaled(t - c, c) };
     let put = |c: f64| scaled(t, c);
-    let centre = scaled(t, 0.0);
-    let dots = |value: &dyn Fn(f64) -> f64, points: usize| -> Vec<f64> {
-        let others = (1..=points).map(|j| value((j as f64 * spacing).next_down()));
-        std::iter::once(centre).chain(others).collect()
-    };
-    Law::from_potential(spacing, &dots(&call, up), &dots(&put, down))
+    Law::from_functions(spacing, ends, call, put)
 }
 
 /// About the standard deviation of the sum of so many slots, leaving aside jumps that are much larger than
 /// that. Chooses lattices; nothing rests on it.
-pub(super) fn deviation(profile: &LocalProfile, present: f64) -> f64 {
+pub(crate) fn deviation(profile: &LocalProfile, present: f64) -> f64 {
     let mut limit = profile.end().min(1e12);
     let mut deviation = f64::INFINITY;
     for _ in 0..12 {

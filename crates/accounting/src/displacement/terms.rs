@@ -7,15 +7,15 @@ use crate::sums::Number;
 /// A sum S over slots in a population of so many clients: it contributes
 /// `weight/population·E(S − population·(t−1))₊` to the divergence at t.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Term {
-    pub(super) weight: f64,
-    pub(super) slots: SlotCount,
-    pub(super) population: u64,
+pub(crate) struct Term {
+    pub(crate) weight: f64,
+    pub(crate) slots: SlotCount,
+    pub(crate) population: u64,
 }
 
 /// How many slots there are.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum SlotCount {
+pub(crate) enum SlotCount {
     /// Always the same number.
     Fixed(u64),
     /// Each of so many is there with this probability.
@@ -26,7 +26,7 @@ pub(super) enum SlotCount {
 
 impl SlotCount {
     /// As a number of draws.
-    pub(super) fn number(&self) -> Number<'_> {
+    pub(crate) fn number(&self) -> Number<'_> {
         match self {
             Self::Fixed(slots) => Number::Fixed(*slots),
             Self::Thinned { slots, rate } => Number::Thinned { draws: *slots, rate: *rate },
@@ -35,7 +35,7 @@ impl SlotCount {
     }
 
     /// The mean number of slots that are there.
-    pub(super) fn present(&self) -> f64 {
+    pub(crate) fn present(&self) -> f64 {
         self.number().mean()
     }
 }
@@ -43,18 +43,18 @@ impl SlotCount {
 /// An upper bound on the divergence of a round at every t ≥ 1: all terms, and `local·δ(t) + linear·(t−1)`,
 /// δ the local profile.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Terms {
-    pub(super) terms: Vec<Term>,
-    pub(super) local: f64,
-    pub(super) linear: f64,
+pub(crate) struct Terms {
+    pub(crate) terms: Vec<Term>,
+    pub(crate) local: f64,
+    pub(crate) linear: f64,
 }
 
 /// What one report must have in common with any other for Theorem 2: every law is at least γ times one
 /// fixed law, but for a defect of mass γ·`defect`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Blanket {
-    pub(super) gamma: f64,
-    pub(super) defect: f64,
+pub(crate) struct Blanket {
+    pub(crate) gamma: f64,
+    pub(crate) defect: f64,
 }
 
 /// Numbers of slots within this share of each other are taken for one.
@@ -77,14 +77,14 @@ pub(super) const MASS_ERROR: f64 = 4e-12;
 
 impl Terms {
     /// Theorem 1: `sampled` of `clients` speak, not all of them.
-    pub(super) fn sampled(clients: u64, sampled: u64) -> Self {
+    pub(crate) fn sampled(clients: u64, sampled: u64) -> Self {
         let term = Term { weight: 1.0, slots: SlotCount::Fixed(sampled), population: clients };
         Self { terms: vec![term], local: 0.0, linear: 0.0 }
     }
 
     /// Theorem 1 at check-in: every slot is there with probability `rate`. Should all n come, which
     /// happens with probability r^n, Theorem 1 says nothing, and the local profile is charged.
-    pub(super) fn check_in(clients: u64, rate: f64) -> Self {
+    pub(crate) fn check_in(clients: u64, rate: f64) -> Self {
         let slots = SlotCount::Thinned { slots: clients, rate };
         let term = Term { weight: 1.0, slots, population: clients };
         Self { terms: vec![term], local: all_come(clients, rate), linear: 0.0 }
@@ -93,7 +93,7 @@ impl Terms {
     /// Theorem 1 at check-in, by the number of those who came, in blocks whose width is a multiple of
     /// `width`: the bound grows with the number, so a block is charged at its largest. Numbers beyond all but
     /// e^`ln_cut` are charged the local profile.
-    pub(super) fn check_in_by_size(clients: u64, rate: f64, width: u64, ln_cut: f64) -> Self {
+    pub(crate) fn check_in_by_size(clients: u64, rate: f64, width: u64, ln_cut: f64) -> Self {
         let law = Binomial { trials: clients, p: rate, q: 1.0 - rate };
         let (low, high) = law.window(ln_cut);
         let (low, high) = (low.min(clients - 1), high.min(clients - 1));
@@ -117,7 +117,7 @@ impl Terms {
     ///
     /// `U_m ≤ γL_m + (1−γ+γδ')U_(m−1) + γδ'(U_(m−1) + t − 1)` from `U_0 ≤ δ(t)`, unrolled until what is left
     /// has weight e^`ln_cut`. L_m does not increase with m, so a block of them is charged at its smallest.
-    pub(super) fn everybody(clients: u64, rate: f64, blanket: Blanket, ln_cut: f64) -> Self {
+    pub(crate) fn everybody(clients: u64, rate: f64, blanket: Blanket, ln_cut: f64) -> Self {
         let gamma = (1.0 - rate) + rate * blanket.gamma;
         let defect = rate * blanket.gamma * blanket.defect;
         let others = clients - 1;

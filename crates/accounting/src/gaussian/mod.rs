@@ -8,16 +8,22 @@
 //! | `cumulants` | cumulants of the log-normal likelihood ratio of one report |
 //! | `moments` | [`PairMoments`]: all integer moments of the pair's likelihood ratio |
 //! | `pair` | [`PairCurve`]: both directions, every order; why the reverse direction is never the larger |
+//! | `reports` | sums of the likelihood ratios of single reports, by their laws |
+//! | `loss` | [`PairLoss`]: the pair's loss distribution, both ways round |
 //! | `local` | [`LocalCurve`]: proven, from the local guarantee and the sampling alone |
 
 mod cumulants;
 mod local;
+mod loss;
 mod moments;
 mod pair;
+mod reports;
 mod scaled;
 mod series;
 
 pub use local::{LocalCurve, LocalRdp, revealed_renyi};
+pub use loss::PairLoss;
+pub(crate) use loss::Way;
 pub use moments::{MAX_MOMENT_ORDER, PairMoments};
 pub(crate) use pair::gaussian_mu;
 pub use pair::{Pair, PairCurve};
@@ -25,4 +31,4 @@ pub use pair::{Pair, PairCurve};
 use crate::catalogue::Method;
 
 /// What this module answers, in the order in which it is shown.
-pub(crate) const METHODS: &[&dyn Method] = &[&LocalRdp, &Pair];
+pub(crate) const METHODS: &[&dyn Method] = &[&LocalRdp, &Pair, &PairLoss];

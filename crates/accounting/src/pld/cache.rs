@@ -2,6 +2,7 @@
 
 use super::{Direction, LossLattice};
 use crate::displacement::{Fineness, Known};
+use crate::gaussian::Way;
 use crate::pair::{LinearPair, Resolution};
 use crate::scheme::{Release, Scheme};
 use std::collections::VecDeque;
@@ -19,6 +20,8 @@ pub(crate) enum Key {
     Release(Release, f64),
     /// A round, what is used of its randomizer, how finely it is resolved, and what need not be.
     Displacement(Scheme, Known, Fineness, f64),
+    /// A round of the shuffle Gaussian pair with this μ, which way round, how finely it is resolved, and what need not be.
+    GaussianPair(Scheme, f64, Way, Fineness, f64),
 }
 
 /// The latest lattices, newest first. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.

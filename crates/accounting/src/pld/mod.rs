@@ -20,7 +20,7 @@ mod tilted;
 
 pub use compose::Rounds;
 pub(crate) use compose::power_of_two;
-pub(crate) use curve::{Curve, SymmetricCurve};
+pub(crate) use curve::{Curve, HalfCurve};
 pub use export::LossDistribution;
 pub use lattice::LossLattice;
 pub(crate) use renyi::Divergences;

@@ -10,14 +10,15 @@ pub(super) const SUMMING_ERROR: f64 = 1e-10;
 /// A tilt serves the points at which what it charges for its errors is at most this share of the call.
 const ACCURACY: f64 = 1e-6;
 
-/// The same for the last attempt: a thousandth is not worth more tilts.
-const LAST_ACCURACY: f64 = 1e-3;
+/// The same in a heavy tail, which tilts do not bring up.
+const ACCURACY_OF_HEAVY: f64 = 1e-4;
 
-/// A tilt moves the mean so many standard deviations beyond the first point that it is to serve.
-const AHEAD: f64 = 3.5;
+/// Points that no tilt serves are gone through in about so many steps.
+const FEWEST_STEPS: usize = 16;
 
-/// Attempts at a point before what is known of it has to do.
-const ATTEMPTS: usize = 2;
+/// Attempts at a point, before what is known of it has to do. A tilt moves the mean so many standard deviations beyond the point; in
+/// between is no tilt at all: any tilt makes the end of a heavy tail the bulk.
+const AHEAD: [f64; 3] = [3.5, f64::NEG_INFINITY, 0.0];
 
 /// Weights of masses are computed anew after so many steps.
 const ANCHOR_EVERY: usize = 256;
@@ -49,20 +50,25 @@ pub(crate) fn calls_upper(draws: &[Draws<'_>], points: &[f64]) -> Vec<f64> {
 /// deviations beyond a point and reads calls.
 pub(super) fn tilt_by_tilt(points: &[f64], read: impl Fn(f64, f64, &[f64]) -> Vec<Reading>) -> Vec<f64> {
     let mut calls = vec![f64::INFINITY; points.len()];
-    let (mut next, mut attempt) = (0, 0);
+    // The attempt that comes first, and the accuracy: where the first attempt fails the tail is heavy, and it would fail again;
+    // the second, without a tilt, is the same for all points.
+    let (mut next, mut attempt, mut first, mut accuracy) = (0, 0, 0, ACCURACY);
     while next < points.len() {
-        let ahead = if attempt == 0 { AHEAD } else { 0.0 };
-        let readings = read(points[next], ahead, &points[next..]);
-        let accuracy = if attempt + 1 < ATTEMPTS { ACCURACY } else { LAST_ACCURACY };
-        let served = readings.iter().take_while(|reading| reading.charged <= accuracy * reading.call).count();
+        let readings = read(points[next], AHEAD[attempt], &points[next..]);
+        // A reading that overflowed serves nobody.
+        let serves = |reading: &&Reading| reading.call.is_finite() && reading.charged <= accuracy * reading.call;
+        let served = readings.iter().take_while(serves).count();
         for (call, reading) in calls[next..].iter_mut().zip(readings) {
             *call = call.min(reading.call);
         }
         attempt += 1;
-        if served > 0 || attempt >= ATTEMPTS {
+        if served > 0 || attempt >= AHEAD.len() {
             // Where no tilt serves, what a few of them give has to do.
-            next += served.max((points.len() - next) / 8).max(1);
-            attempt = 0;
+            next += served.max(points.len() / FEWEST_STEPS).max(1);
+            if attempt > 1 {
+                (first, accuracy) = (2, ACCURACY_OF_HEAVY);
+            }
+            attempt = first;
         }
     }
     calls
@@ -72,19 +78,14 @@ fn parts_at(draws: &[Draws<'_>], theta: f64) -> Vec<Part> {
     draws.iter().map(|draws| Part::new(draws, theta)).collect()
 }
 
-/// Where a draw may be larger than this many standard deviations of the sum, a few large draws decide: a tilt that looks
-/// ahead sees nothing else, and none at all is tried instead.
-const LARGE: f64 = 0.5;
-
 /// A tilt at which the mean of the sum is about `ahead` standard deviations beyond `point`. Any tilt is valid.
 pub(super) fn tilt(draws: &[Draws<'_>], point: f64, ahead: f64) -> f64 {
-    let largest = draws.iter().map(|draws| draws.law.top()).fold(0.0, f64::max);
     let short = |theta: f64| {
         let (mean, deviation) = moments(&parts_at(draws, theta));
         point - (mean - ahead * deviation)
     };
     let (mean, deviation) = moments(&parts_at(draws, 0.0));
-    if point - (mean - ahead * deviation) <= 0.0 || (ahead > 0.0 && largest > LARGE * deviation) {
+    if point - (mean - ahead * deviation) <= 0.0 {
         return 0.0;
     }
     // For a Gaussian sum this is it.

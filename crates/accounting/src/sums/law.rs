@@ -45,6 +45,23 @@ impl Law {
         Self { spacing, first, masses, excess }
     }
 
+    /// [`from_potential`](Self::from_potential) of functions: upper bounds on the call and the put at a distance c ≥ 0 from the mean, which do
+    /// not increase with c. So many points up and down.
+    pub(crate) fn from_functions(
+        spacing: f64,
+        [up, down]: [usize; 2],
+        call: impl Fn(f64) -> f64,
+        put: impl Fn(f64) -> f64,
+    ) -> Self {
+        let centre = call(0.0).max(put(0.0));
+        // Lattice points are rounded: a little nearer to the mean both are larger.
+        let dots = |value: &dyn Fn(f64) -> f64, points: usize| -> Vec<f64> {
+            let others = (1..=points).map(|j| value((j as f64 * spacing).next_down()));
+            std::iter::once(centre).chain(others).collect()
+        };
+        Self::from_potential(spacing, &dots(&call, up), &dots(&put, down))
+    }
+
     /// The law of these (value, probability), each spread to the two lattice points next to it with
     /// its mean kept: above the true one in convex order. Callers pay for the rounding of positions.
     pub(crate) fn from_atoms(spacing: f64, atoms: &[(f64, f64)]) -> Self {
@@ -76,7 +93,7 @@ impl Law {
 
     /// At least the absolute value of every value.
     pub(crate) fn reach(&self) -> f64 {
-        self.top().abs().max(self.first as f64 * self.spacing * -1.0)
+        self.top().abs().max(-(self.first as f64 * self.spacing))
     }
 }
 
