@@ -8,7 +8,6 @@
 //!
 //! | module | what it checks |
 //! |---|---|
-//! | `approximate` | randomizers with a δ0, and the steps of the proof of the (ε0, δ0) route |
 //! | `dominating` | the crate's pairs and their composition against the cell-by-cell sums |
 //! | `enumerator` | the enumerator itself: against a second, slower one, and against closed forms |
 //! | `single_round` | random and exhaustive datasets, one round: hockey-stick and Rényi divergence |
@@ -19,7 +18,6 @@
 //!
 //! `cargo test --release -p shuffledp-accounting --test brute_force -- --nocapture` prints how close the truth comes.
 
-mod approximate;
 mod cases;
 mod composed;
 mod divergence;
