@@ -47,6 +47,10 @@ RANDOMIZERS = [
     ("`discrete-laplace`", "--randomizer discrete-laplace --local-epsilon {e}"),
     ("`approximate`, δ0 = 1e-17", "--randomizer approximate --local-delta 1e-17 --local-epsilon {e}"),
     ("`gaussian`, σ = 5", "--randomizer gaussian --sigma 5"),
+    ("`gaussian`, σ = 2", "--randomizer gaussian --sigma 2"),
+    ("`gaussian`, σ = 1", "--randomizer gaussian --sigma 1"),
+    ("`discrete-gaussian`, σ = 5", "--randomizer discrete-gaussian --sigma 5"),
+    ("`sequential`", "--randomizer sequential --local-epsilon {e}"),
 ]
 
 
