@@ -40,8 +40,8 @@ print(f"if the shuffler colludes with the server: ε = {accountant.local_epsilon
 # ε ≤ 0.2855 at δ = 1e-06, by two-level-pld (rigorous)
 # ε ≥ 0.2854: no analysis can go below it
 #   two-level-pld                        0.2855
+#   displacement-profile-pld             0.2861
 #   two-level-rdp                        0.3099
-#   any-ldp-pld                          0.5291
-#   any-ldp-rdp                          0.5723
-# with the bad week: ε ≤ 0.2885
+#   displacement-any-pld                 0.3665
+# with the bad week: ε ≤ 0.2891
 # if the shuffler colludes with the server: ε = 78

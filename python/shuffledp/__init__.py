@@ -3,8 +3,8 @@
 A thousand of a million clients speak in each of 100,000 rounds, through any randomizer with local ε = 2, and a shuffler hides who sent what:
 
 >>> import shuffledp
->>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 4)
-0.1959
+>>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 5)
+0.13755
 
 Questions are asked in the words of the command line, with ``_`` for ``-``. Adjacency is replace-one: neighbouring datasets differ in the record of one
 client. Upper bounds are rounded up; where numbers fail the answer is an error or infinite, never a smaller ε.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, Optional, TypedDict, Union
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class _Optional(TypedDict, total=False):
     categories: Optional[Count]
     # Dimension of the vectors.
     dimension: Optional[Count]
-    # Points (ε, δ) of a local privacy profile, from ε = 0 on, convex in e^ε.
-    profile: Optional[Sequence[tuple[float, float]]]
+    # Points (ε, δ) of a local privacy profile, from ε = 0 on, convex in e^ε: pairs, or an array with two columns.
+    profile: Optional[Iterable[Sequence[float]]]
 
 
 class RoundArguments(_Optional):

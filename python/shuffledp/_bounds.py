@@ -59,6 +59,6 @@ def bounds(
     >>> import shuffledp
     >>> frame = shuffledp.bounds(clients=10_000, local_epsilon=1, rounds=10, delta=1e-6).to_frame()
     >>> frame[frame.standing == "rigorous"].value.idxmin()
-    'any-ldp-pld'
+    'displacement-any-pld'
     """
     return Bounds(explain(delta=delta, epsilon=epsilon, order=order, **question).bounds)

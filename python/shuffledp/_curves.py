@@ -68,7 +68,7 @@ def loss_distribution(**rounds: Unpack[RoundsArguments]) -> LossDistribution: ..
 def loss_distribution(accountant: Optional[Accountant] = None, **rounds: Any) -> LossDistribution:
     """The privacy loss of an accountant's ledger, or of the rounds that the arguments describe (as for :func:`shuffledp.epsilon`), as arrays.
 
-    Rounds whose randomizer has a δ0 are charged to δ and have no loss distribution.
+    What a round charges to δ alone, such as the δ0 of its randomizer, is in ``infinity``.
 
     >>> import shuffledp
     >>> loss = shuffledp.loss_distribution(clients=10_000, local_epsilon=1, rounds=10)

@@ -25,11 +25,11 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> import shuffledp
 /// >>> accountant = shuffledp.Accountant()
 /// >>> accountant.compose(clients=1_000_000, sampled=1000, randomizer="ldp-sgd", local_epsilon=2, count=100_000)
-/// >>> round(accountant.epsilon(1e-8), 4)
-/// 0.1457
+/// >>> round(accountant.epsilon(1e-8), 5)
+/// 0.10951
 /// >>> accountant.compose(clients=1_000_000, randomizer="krr", categories=16, local_epsilon=1)
-/// >>> round(accountant.epsilon(1e-8), 4)
-/// 0.1457
+/// >>> round(accountant.epsilon(1e-8), 5)
+/// 0.10954
 #[pyclass(module = "shuffledp", frozen)]
 pub(crate) struct Accountant {
     state: Mutex<State>,

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyString};
 use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::calibrate::Unknown;
 use shuffledp_accounting::catalogue::Options;
-use shuffledp_accounting::profile::ProfilePoints;
+use shuffledp_accounting::profile::{MAX_POINTS, ProfilePoints};
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Participation, Question, RandomizerSpec, Round, Scheme};
 use shuffledp_randomizers::dispatch::Shape;
 
@@ -323,14 +323,34 @@ pub(crate) fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64
     }
 }
 
-/// The points of a profile: pairs (ε, δ).
+/// The points of a profile: pairs (ε, δ), as tuples, lists or rows of an array.
 fn points(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<ProfilePoints>> {
+    const EXPECTED: &str = "a list of pairs (epsilon, delta)";
     if value.is_none() {
         return Ok(None);
     }
-    let points: Vec<(f64, f64)> =
-        value.extract().map_err(|_| wrong_type(name, "a list of pairs (epsilon, delta)", value))?;
+    let rows = if value.is_instance_of::<PyString>() { None } else { value.try_iter().ok() };
+    let Some(rows) = rows else { return Err(wrong_type(name, EXPECTED, value)) };
+    let mut points = Vec::new();
+    // One too many is refused as too many are, and an iterator need not end.
+    for row in rows.take(MAX_POINTS + 1) {
+        let Some(point) = pair(&row?) else {
+            let place = points.len() + 1;
+            return Err(PyTypeError::new_err(format!(
+                "{name} must be {EXPECTED}, but point {place} is no pair of numbers"
+            )));
+        };
+        points.push(point);
+    }
     ProfilePoints::new(&points).map(Some).map_err(raised)
+}
+
+/// Two numbers.
+fn pair(row: &Bound<'_, PyAny>) -> Option<(f64, f64)> {
+    let mut numbers = row.try_iter().ok()?;
+    let mut next = || numbers.next()?.ok()?.extract().ok();
+    let point = (next()?, next()?);
+    numbers.next().is_none().then_some(point)
 }
 
 /// A number.

@@ -26,7 +26,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// ...     solve="rounds", target_epsilon=0.2, delta=1e-8, clients=1_000_000, sampled=1000, local_epsilon=2
 /// ... )
 /// >>> found.value, found.next_value, found.epsilon <= 0.2 < found.next_epsilon
-/// (104065, 104066, True)
+/// (204629, 204630, True)
 ///
 /// >>> shuffledp.calibrate(solve="clients", target_epsilon=1e-9, delta=1e-8, local_epsilon=2, rounds=1000)  # doctest: +ELLIPSIS
 /// Traceback (most recent call last):

@@ -102,7 +102,7 @@ def test_bounds_are_a_list_and_a_frame():
     assert rigorous == shuffledp.epsilon(delta=1e-6, rounds=5, **ROUND)
     assert frame[frame["standing"] == "lower"]["value"].max() <= rigorous
     assert all(bound.citation for bound in bounds)
-    assert "<td>any-ldp-pld</td>" in bounds._repr_html_()
+    assert "<td>displacement-any-pld</td>" in bounds._repr_html_()
 
 
 def test_an_answer_shows_what_it_is():
@@ -119,8 +119,20 @@ def test_a_loss_distribution_gives_the_same_delta():
     for epsilon in (0.0, 0.05, 0.1, 0.2):
         asked = shuffledp.delta(epsilon=epsilon, rounds=30, **ROUND)
         assert loss.delta(epsilon) == pytest.approx(asked, rel=1e-3, abs=1e-12)
-    with pytest.raises(shuffledp.NoAnswerError, match="have no loss distribution"):
-        shuffledp.loss_distribution(clients=100, randomizer="gaussian", sigma=3)
+
+
+def test_a_loss_distribution_has_what_is_charged_to_delta_at_infinity():
+    for question in [
+        dict(clients=1000, sampled=100, randomizer="gaussian", sigma=3.0, rounds=5),
+        dict(clients=1000, randomizer="approximate", local_epsilon=1.0, local_delta=1e-8, rounds=5),
+    ]:
+        loss = shuffledp.loss_distribution(**question)
+        accountant = shuffledp.Accountant()
+        rounds = question.pop("rounds")
+        accountant.compose(count=rounds, **question)
+        assert loss.infinity >= rounds * question.get("local_delta", 0.0)
+        for epsilon in (0.0, 0.02, 0.05):
+            assert loss.delta(epsilon) == pytest.approx(accountant.delta(epsilon), rel=1e-3)
 
 
 def test_rdp_curves_convert_to_epsilon():

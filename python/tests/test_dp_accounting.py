@@ -11,6 +11,7 @@ import shuffledp
 from dp_accounting import pld, privacy_accountant_test
 from shuffledp.dp_accounting import (
     LocalDpEvent,
+    LocalProfileDpEvent,
     LocalRandomizer,
     ShuffleAccountant,
     ShuffledCheckInDpEvent,
@@ -25,7 +26,9 @@ RESPONSE = dp_accounting.RandomizedResponseDpEvent(0.9, 5)
 SHUFFLED = ShuffledDpEvent(10_000, LocalDpEvent(1.0))
 SUBSAMPLED = SubsampledShuffledDpEvent(60_000, 600, LocalDpEvent(1.5, randomizer=LocalRandomizer.LDP_SGD))
 CHECK_IN = ShuffledCheckInDpEvent(60_000, 0.01, RESPONSE, drop_out=0.1)
-ALL = [GAUSSIAN, LAPLACE, RESPONSE, SHUFFLED, SUBSAMPLED, CHECK_IN]
+# Any randomizer that is (0, 0.4)-, (0.5, 0.22)- and (1, 0)-LDP.
+PROFILE = ShuffledDpEvent(5000, LocalProfileDpEvent([(0, 0.4), (0.5, 0.22), (1.0, 0.0)]))
+ALL = [GAUSSIAN, LAPLACE, RESPONSE, SHUFFLED, SUBSAMPLED, CHECK_IN, PROFILE]
 
 
 class TestConventions(privacy_accountant_test.PrivacyAccountantTest):
@@ -110,6 +113,9 @@ def test_what_says_nothing_costs_nothing(event):
         (ShuffledCheckInDpEvent(10, 1.5, LocalDpEvent(1.0)), "check_in must be above 0 and at most 1, but is 1.5"),
         (ShuffledDpEvent(10, LocalDpEvent(1.0, randomizer=LocalRandomizer.PRIV_UNIT)), "priv-unit needs dimension"),
         (ShuffledDpEvent(10, LocalDpEvent(1.0, 0.1, LocalRandomizer.R_1)), "local_delta does not belong to"),
+        (ShuffledDpEvent(10, LocalProfileDpEvent([])), "a list of 0 points: give between 1 and 100000"),
+        (ShuffledDpEvent(10, LocalProfileDpEvent([(0, 0.1), (1, 0.2)])), "point 2 (ε = 1, δ = 0.2): δ must not increase"),
+        (LocalProfileDpEvent([(0, 0.1)]), "LocalProfileDpEvent is not among"),
         (dp_accounting.GaussianDpEvent(-1.0), "noise_multiplier must be a finite number of at least 0.002, but is -1"),
         (dp_accounting.RandomizedResponseDpEvent(1.5, 2), "noise_parameter must be strictly between 0 and 1"),
         (dp_accounting.SelfComposedDpEvent(SHUFFLED, -1), "count must be a whole number of at least 0, but is -1"),
@@ -167,7 +173,7 @@ def test_other_relations_are_refused():
                 ShuffleAccountant(relation)
 
 
-@pytest.mark.parametrize("event", [SHUFFLED, SUBSAMPLED, CHECK_IN, ShuffledDpEvent(9, LocalDpEvent(2.0, 1e-9))])
+@pytest.mark.parametrize("event", [SHUFFLED, SUBSAMPLED, CHECK_IN, PROFILE, ShuffledDpEvent(9, LocalDpEvent(2.0, 1e-9))])
 def test_events_survive_named_tuples(event):
     wrapped = dp_accounting.SelfComposedDpEvent(event, 3)
     assert dp_accounting.DpEvent.from_named_tuple(wrapped.to_named_tuple()) == wrapped
@@ -189,6 +195,14 @@ def test_events_survive_named_tuples(event):
             ShuffledCheckInDpEvent(5000, 0.1, LocalDpEvent(1.0, 1e-12), 0.2),
             dict(clients=5000, check_in=0.1, drop_out=0.2, randomizer="approximate", local_epsilon=1.0, local_delta=1e-12),
         ),
+        (
+            ShuffledDpEvent(4000, LocalDpEvent(1.0, randomizer=LocalRandomizer.SEQUENTIAL)),
+            dict(clients=4000, randomizer="sequential", local_epsilon=1.0),
+        ),
+        (
+            ShuffledCheckInDpEvent(5000, 0.1, LocalProfileDpEvent(((0, 0.2), (1, 0.01)))),
+            dict(clients=5000, check_in=0.1, randomizer="profile", profile=[(0, 0.2), (1, 0.01)]),
+        ),
         # 0.9 of noise over 5 values: (0.1 + 0.18)/0.18.
         (
             ShuffledDpEvent(4000, RESPONSE),
@@ -200,6 +214,40 @@ def test_events_mean_what_the_accountant_means(event, question):
     accountant = shuffledp.Accountant()
     accountant.compose(count=7, **question)
     assert ShuffleAccountant().compose(event, 7).get_epsilon(1e-6) == pytest.approx(accountant.epsilon(1e-6), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "event, question",
+    [
+        (ShuffledDpEvent(10_000, LocalDpEvent(1.0)), dict(clients=10_000, local_epsilon=1.0)),
+        (SubsampledShuffledDpEvent(60_000, 600, LocalDpEvent(1.0)), dict(clients=60_000, sampled=600, local_epsilon=1.0)),
+        (ShuffledCheckInDpEvent(60_000, 0.01, LocalDpEvent(1.0)), dict(clients=60_000, check_in=0.01, local_epsilon=1.0)),
+        (ShuffledDpEvent(10_000, GAUSSIAN), dict(clients=10_000, randomizer="gaussian", sigma=5.0)),
+        (SubsampledShuffledDpEvent(60_000, 600, GAUSSIAN), dict(clients=60_000, sampled=600, randomizer="gaussian", sigma=5.0)),
+        (ShuffledCheckInDpEvent(60_000, 0.01, GAUSSIAN), dict(clients=60_000, check_in=0.01, randomizer="gaussian", sigma=5.0)),
+    ],
+)
+def test_events_are_as_tight_as_the_best_bound(event, question):
+    answer = shuffledp.explain(delta=1e-6, rounds=50, **question)
+    assert answer.method.startswith("displacement-")
+    epsilon = ShuffleAccountant().compose(event, 50).get_epsilon(1e-6)
+    assert answer.lower <= epsilon == pytest.approx(answer.value, rel=1e-6)
+
+
+def test_a_profile_may_come_from_dp_accounting():
+    """What dp_accounting knows of what a client does, shuffled: points of its own loss distribution."""
+    loss = theirs(GAUSSIAN)
+    epsilons = [i / 50 for i in range(150)]
+    points = list(zip(epsilons, loss.get_delta_for_epsilon(epsilons)))
+    epsilon = epsilon_of(SubsampledShuffledDpEvent(60_000, 600, LocalProfileDpEvent(points)))
+    assert epsilon == pytest.approx(epsilon_of(SubsampledShuffledDpEvent(60_000, 600, GAUSSIAN)), rel=0.01)
+
+
+def test_points_are_pairs():
+    assert LocalProfileDpEvent([[0, 1], [2, 0.5]]) == LocalProfileDpEvent(((0.0, 1.0), (2.0, 0.5)))
+    for wrong in (None, 3, [1, 2], [(1, 2, 3)], [("a", 0)]):
+        with pytest.raises(TypeError, match="points must be a list of pairs"):
+            LocalProfileDpEvent(wrong)
 
 
 def theirs(event, count=1, grid=1e-4):
@@ -280,7 +328,7 @@ def test_no_delta_is_the_local_sum():
     "make_event, bracket, discrete",
     [
         (lambda epsilon0: ShuffledDpEvent(50_000, LocalDpEvent(epsilon0)), (0.05, 6.0), False),
-        (lambda rate: ShuffledCheckInDpEvent(5_000, rate, LocalDpEvent(2.0)), (0.01, 1.0), False),
+        (lambda rate: ShuffledCheckInDpEvent(2_000, rate, LocalDpEvent(2.0)), (0.01, 1.0), False),
         (lambda noise: dp_accounting.ComposedDpEvent([SHUFFLED, dp_accounting.GaussianDpEvent(noise)]), (1.0, 500.0), False),
         (lambda rounds: dp_accounting.SelfComposedDpEvent(SHUFFLED, rounds), (1, 10_000), True),
         (lambda clients: ShuffledDpEvent(clients, LocalDpEvent(2.0)), (10, 10**7), True),
