@@ -251,7 +251,8 @@ proptest! {
         let (forth, back) = (told(&[(a, m), (b, n)]), told(&[(b, n), (a, m)]));
         let epsilon = forth.epsilon(delta).unwrap();
         // The same transforms, multiplied in another order.
-        prop_assert!((back.epsilon(delta).unwrap() - epsilon).abs() <= 1e-7 * epsilon);
+        let other = back.epsilon(delta).unwrap();
+        prop_assert!((other - epsilon).abs() <= 1e-7 * epsilon, "{other} {epsilon}");
         let half = m / 2;
         if half > 0 {
             prop_assert_eq!(&told(&[(a, half), (b, n), (a, m - half)]), &forth);

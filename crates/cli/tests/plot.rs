@@ -176,6 +176,7 @@ fn pictures_are_whole_and_say_what_they_show() {
     let document = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).map(str::trim).collect();
     for needed in [
+        "displacement-any-pld (rigorous)",
         "any-ldp-pld (rigorous)",
         "girgis-theorem-1 (rigorous)",
         "girgis-theorem-2 (lower, flawed)",
@@ -188,7 +189,7 @@ fn pictures_are_whole_and_say_what_they_show() {
     assert!(texts.iter().any(|text| text.contains("Replace-one adjacency")), "{texts:?}");
     assert_eq!(&fs::read(folder.path().join("b.png")).unwrap()[..8], b"\x89PNG\r\n\x1a\n");
     let page = fs::read_to_string(folder.path().join("d.html")).unwrap();
-    assert!(page.contains("<svg") && page.contains("any-ldp-pld") && page.contains("honest shuffler"));
+    assert!(page.contains("<svg") && page.contains("displacement-any-pld") && page.contains("honest shuffler"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "something was left behind");
     // Whoever names bounds sees them whole.
     let whole = run_words(folder.path(), &format!("{} --bounds all", line.replace("1e5", "1e4")));

@@ -53,7 +53,7 @@ fn report_is_one_whole_page_and_nothing_else() {
     assert!(with.stderr.contains("wrote page.html"), "{with:?}");
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
-    for needed in ["0.19588", "any-ldp-pld", "1.0403", "girgis-theorem-1", "replace-one", "honest shuffler"] {
+    for needed in ["0.13755", "displacement-any-pld", "1.0403", "girgis-theorem-1", "replace-one", "honest shuffler"] {
         assert!(page.contains(needed), "the page lacks {needed}");
     }
     for stranger in ["http://", "https://", "<script", "src="] {

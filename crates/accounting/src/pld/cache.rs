@@ -27,7 +27,7 @@ pub(crate) enum Key {
 /// The latest lattices, newest first. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.
 static LATEST: Mutex<VecDeque<(Key, Arc<LossLattice>)>> = Mutex::new(VecDeque::new());
 
-const CAPACITY: usize = 32;
+const CAPACITY: usize = 128;
 
 /// [`LossLattice::resolved`], remembered.
 pub(crate) fn lattice(

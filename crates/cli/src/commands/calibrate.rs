@@ -42,8 +42,8 @@ Examples:
       --rounds 1200
 
   How much Gaussian noise is needed? For a program to read:
-  $ shuffledp calibrate --solve sigma --target-epsilon 3 --delta 1e-5 \\
-      --clients 60000 --sampled 6000 --randomizer gaussian --rounds 500 \\
+  $ shuffledp calibrate --solve sigma --target-epsilon 0.1 --delta 1e-5 \\
+      --clients 60000 --sampled 6000 --randomizer gaussian --rounds 1000 \\
       --json";
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {

@@ -18,7 +18,7 @@ pub(super) fn value(bound: &Bound) -> String {
     }
 }
 
-/// "ε ≤ 0.19588 (any-ldp-pld, rigorous) at δ = 1e-8, replace-one adjacency"
+/// "ε ≤ 0.13755 (displacement-any-pld, rigorous) at δ = 1e-8, replace-one adjacency"
 pub(crate) fn headline(outcome: &Outcome) -> String {
     let quantity = outcome.quantity();
     format!(
