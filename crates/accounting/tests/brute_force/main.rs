@@ -8,6 +8,7 @@
 //!
 //! | module | what it checks |
 //! |---|---|
+//! | `displacement` | every bound by displacement: all extreme datasets, random ones, several rounds |
 //! | `approximate` | randomizers with a δ0, and the steps of the proof of the (ε0, δ0) route |
 //! | `dominating` | the crate's pairs and their composition against the cell-by-cell sums |
 //! | `enumerator` | the enumerator itself: against a second, slower one, and against closed forms |
@@ -22,6 +23,7 @@
 mod approximate;
 mod cases;
 mod composed;
+mod displacement;
 mod divergence;
 mod dominating;
 mod enumerator;
