@@ -264,7 +264,8 @@ fn blanket(profile: &LocalProfile, floor: f64) -> Blanket {
     while profile.delta_upper(ratio - 1.0) > floor && ratio - 1.0 < profile.end() && ratio < 1e15 {
         ratio *= STEP;
     }
-    let ratio = ratio.min(1.0 + profile.end());
-    // Rounded: γ down, and the defect at a ratio that is not larger than 1/γ.
-    Blanket { gamma: 1.0 / ratio * (1.0 - 1e-15), defect: profile.delta_upper((ratio - 1.0) * (1.0 - 1e-15)) }
+    // γ is rounded down by more than all roundings before it: 1/γ is not smaller than the ratio, nor than that of the end.
+    let end = profile.end();
+    let (ratio, excess) = if ratio < 1.0 + end { (ratio, ratio - 1.0) } else { (1.0 + end, end) };
+    Blanket { gamma: 1.0 / ratio * (1.0 - 1e-15), defect: profile.delta_upper(excess) }
 }
