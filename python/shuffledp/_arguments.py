@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Optional, TypedDict, Union
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ RandomizerName = Literal[
     "discrete-gaussian",
     "laplace",
     "discrete-laplace",
+    "profile",
+    "sequential",
 ]
 Standing = Literal["rigorous", "conjectured", "asymptotic", "flawed"]
 
@@ -51,6 +54,8 @@ class _Optional(TypedDict, total=False):
     categories: Optional[Count]
     # Dimension of the vectors.
     dimension: Optional[Count]
+    # Points (ε, δ) of a local privacy profile, from ε = 0 on, convex in e^ε.
+    profile: Optional[Sequence[tuple[float, float]]]
 
 
 class RoundArguments(_Optional):

@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyString};
 use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::calibrate::Unknown;
 use shuffledp_accounting::catalogue::Options;
+use shuffledp_accounting::profile::ProfilePoints;
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Participation, Question, RandomizerSpec, Round, Scheme};
 use shuffledp_randomizers::dispatch::Shape;
 
@@ -26,6 +27,7 @@ pub(crate) struct Arguments {
     sigma: Option<f64>,
     categories: Option<u64>,
     dimension: Option<u64>,
+    profile: Option<ProfilePoints>,
     rounds: Option<u64>,
     standing: Option<String>,
     max_order: Option<f64>,
@@ -78,6 +80,7 @@ impl Arguments {
             "sigma" => self.sigma = real(key, value)?,
             "categories" => self.categories = count(key, value)?,
             "dimension" => self.dimension = count(key, value)?,
+            "profile" => self.profile = points(key, value)?,
             "rounds" => self.rounds = count(key, value)?,
             "standing" => self.standing = word(key, value)?,
             "max_order" => self.max_order = real(key, value)?,
@@ -152,7 +155,7 @@ impl Arguments {
         }
         let name = self.name();
         let optional: &[&str] = match name {
-            "any" | "approximate" => {
+            "any" | "approximate" | "profile" | "sequential" => {
                 return Err(ParameterError::new_err(in_python(&format!(
                     "--randomizer {name} is a class of randomizers, and only one that is named can be run; give, say, --randomizer r-inf"
                 ))));
@@ -217,6 +220,11 @@ impl Arguments {
             "discrete-gaussian" => Mechanism::DiscreteGaussian { sigma },
             "laplace" => Mechanism::Laplace { local_epsilon },
             "discrete-laplace" => Mechanism::DiscreteLaplace { local_epsilon },
+            "sequential" => Mechanism::Sequential { local_epsilon },
+            "profile" => match self.profile {
+                Some(profile) => Mechanism::Profile { profile },
+                None => return Err(ParameterError::new_err("randomizer profile needs profile")),
+            },
             _ => Mechanism::Any { local_epsilon },
         };
         RandomizerSpec::new(mechanism).map_err(raised)
@@ -242,13 +250,14 @@ impl Arguments {
     }
 
     /// Parameters of randomizers, and whether they were given.
-    fn parameters(&self) -> [(&'static str, bool); 5] {
+    fn parameters(&self) -> [(&'static str, bool); 6] {
         [
             ("local_epsilon", self.local_epsilon.is_some()),
             ("local_delta", self.local_delta.is_some()),
             ("sigma", self.sigma.is_some()),
             ("categories", self.categories.is_some()),
             ("dimension", self.dimension.is_some()),
+            ("profile", self.profile.is_some()),
         ]
     }
 
@@ -278,7 +287,7 @@ impl Arguments {
 }
 
 /// The randomizers, and the parameters of each: all of them are needed, no others are accepted.
-const RANDOMIZERS: [(&str, &[&str]); 13] = [
+const RANDOMIZERS: [(&str, &[&str]); 15] = [
     ("any", &["local_epsilon"]),
     ("rr", &["local_epsilon"]),
     ("krr", &["local_epsilon", "categories"]),
@@ -292,6 +301,8 @@ const RANDOMIZERS: [(&str, &[&str]); 13] = [
     ("discrete-gaussian", &["sigma"]),
     ("laplace", &["local_epsilon"]),
     ("discrete-laplace", &["local_epsilon"]),
+    ("profile", &["profile"]),
+    ("sequential", &["local_epsilon"]),
 ];
 
 /// A whole number: an `int` (NumPy's too), or a float such as `1e6` that is one.
@@ -310,6 +321,16 @@ pub(crate) fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64
         let shown = value.str()?.to_string();
         Err(ParameterError::new_err(out_of_range(name, "a whole number between 1 and 2^53", &shown)))
     }
+}
+
+/// The points of a profile: pairs (ε, δ).
+fn points(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<ProfilePoints>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let points: Vec<(f64, f64)> =
+        value.extract().map_err(|_| wrong_type(name, "a list of pairs (epsilon, delta)", value))?;
+    ProfilePoints::new(&points).map(Some).map_err(raised)
 }
 
 /// A number.

@@ -71,6 +71,11 @@ impl Method for Dominating {
         self.about
     }
 
+    /// The clones are (`docs/theory/pair.md`, P7).
+    fn covers_sequential(&self) -> bool {
+        matches!(self.class, Class::AnyLdp)
+    }
+
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
         self.resolved(question, options, Resolution::FINE)
     }

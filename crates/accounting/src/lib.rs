@@ -6,7 +6,6 @@
 //! Adjacency is **replace-one** everywhere: neighbouring datasets differ in the record of one client.
 
 pub mod accountant;
-mod approximate;
 pub mod bound;
 pub mod calibrate;
 pub mod catalogue;

@@ -5,6 +5,7 @@ use crate::error::{ClientError, Result};
 use crate::link::{Link, Next};
 use crate::outbox::{Courier, Job, Outbox, SharedState, locked};
 use crate::state::State;
+use shuffledp_accounting::accountant::ANALYSIS;
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_randomizers::ReleaseRng;
@@ -69,6 +70,14 @@ impl Client {
     pub async fn open(config: &ClientConfig) -> Result<Self> {
         config.check()?;
         let state = State::open(&config.state, config.budget)?;
+        if state.is_repriced() {
+            let epsilon = state.ledger().epsilon()?;
+            tracing::warn!(
+                epsilon,
+                analysis = ANALYSIS,
+                "the rounds so far were charged by an earlier analysis; this is what today's makes of them, and further rounds are added to it"
+            );
+        }
         let own = own_example(config)?;
         let link = Arc::new(Link::open(config).await?);
         link.assignment.check_examples(&own)?;

@@ -24,20 +24,23 @@ pub struct Status {
     pub collusion_epsilon: f64,
     /// Whether a report waits for its acknowledgement.
     pub report_pending: bool,
+    /// Whether the rounds so far were charged by another analysis than the one that `epsilon` comes from.
+    pub repriced: bool,
 }
 
 impl Status {
     /// Reads the state folder of a configuration. One that does not exist yet has spent nothing.
     pub fn read(config: &ClientConfig) -> Result<Self> {
-        let (ledger, rounds_offered, rounds_spoken, pending) = state::look(&config.state, config.budget)?;
+        let (ledger, record) = state::look(&config.state, config.budget)?;
         Ok(Self {
             epsilon: ledger.epsilon()?,
             budget: config.budget.epsilon,
             delta: config.budget.delta,
-            rounds_offered,
-            rounds_spoken,
+            rounds_offered: record.offered(),
+            rounds_spoken: record.spoken,
             collusion_epsilon: ledger.accountant().local_epsilon(),
-            report_pending: pending.is_some(),
+            report_pending: record.pending.is_some(),
+            repriced: record.is_repriced,
         })
     }
 }

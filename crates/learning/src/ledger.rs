@@ -88,7 +88,7 @@ impl Ledger {
         let mut lower: f64 = 0.0;
         for entry in self.accountant.ledger() {
             // What is known of *any* ε0-LDP randomizer is attained by one of them, and it need not be the one that was charged as such.
-            if matches!(entry.round.randomizer.mechanism(), Mechanism::Any { .. }) {
+            if matches!(entry.round.randomizer.mechanism(), Mechanism::Any { .. } | Mechanism::Sequential { .. }) {
                 continue;
             }
             // Some of the rounds leak no more than all of them.

@@ -128,6 +128,12 @@ fn with_local_epsilon(mechanism: Mechanism, local_epsilon: f64) -> Result<Mechan
         Approximate { local_delta, .. } => Approximate { local_epsilon, local_delta },
         Laplace { .. } => Laplace { local_epsilon },
         DiscreteLaplace { .. } => DiscreteLaplace { local_epsilon },
+        Sequential { .. } => Sequential { local_epsilon },
+        Profile { .. } => {
+            return Err(AccountingError::not_applicable(
+                "a local ε is asked for, and the randomizer is given by its profile",
+            ));
+        }
         Gaussian { .. } | DiscreteGaussian { .. } => {
             return Err(AccountingError::not_applicable(
                 "a local ε is asked for, and the randomizer has none: it has a σ",
@@ -140,6 +146,6 @@ fn with_sigma(mechanism: Mechanism, sigma: f64) -> Result<Mechanism> {
     match mechanism {
         Mechanism::Gaussian { .. } => Ok(Mechanism::Gaussian { sigma }),
         Mechanism::DiscreteGaussian { .. } => Ok(Mechanism::DiscreteGaussian { sigma }),
-        _ => Err(AccountingError::not_applicable("a σ is asked for, and the randomizer has none: it has a local ε")),
+        _ => Err(AccountingError::not_applicable("a σ is asked for, and the randomizer has none")),
     }
 }

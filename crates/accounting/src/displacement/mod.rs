@@ -12,15 +12,18 @@
 //! | `one_bit` | one-bit randomizers: the worst number of slots of either type |
 //! | `blocks` | any ε0-LDP randomizer: the worst types, in blocks of slots |
 //! | `curve` | divergences at many t, and the loss of a round that they make |
+//! | `composed` | rounds of several kinds together |
 //! | `method` | the bounds of the catalogue |
 
 mod blocks;
+mod composed;
 mod curve;
 mod method;
 mod one_bit;
 mod slot;
 mod terms;
 
+pub(crate) use composed::Composed;
 pub(crate) use curve::Fineness;
 pub(crate) use method::METHODS;
 
@@ -39,10 +42,8 @@ use terms::{Blanket, Terms};
 /// What is used of a randomizer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Known {
-    /// Its local profile, and nothing else.
+    /// Its local profile, and nothing else. Where that ends at 0, the randomizer is ε0-LDP.
     Profile(LocalProfile),
-    /// That it is ε0-LDP.
-    Pure { epsilon: f64 },
     /// That it is two-level with ratio e^ε0 and high sets of measure 1/2.
     OneBit { epsilon: f64 },
 }
@@ -68,7 +69,6 @@ impl Known {
     fn profile(self) -> LocalProfile {
         match self {
             Self::Profile(profile) => profile,
-            Self::Pure { epsilon } => LocalProfile::Pure { epsilon },
             Self::OneBit { epsilon } => LocalProfile::TwoLevel { epsilon, high_mass: 0.5 },
         }
     }
@@ -82,12 +82,17 @@ impl Known {
             | LocalProfile::Laplace { epsilon }
             | LocalProfile::DiscreteLaplace { epsilon, .. } => ("a local epsilon", epsilon, MAX_LOCAL_EPSILON),
             LocalProfile::Gaussian { mu } | LocalProfile::Concentrated { mu } => ("a ratio 2/sigma", mu, MAX_MU),
-            LocalProfile::Points(_) => return Ok(()),
+            LocalProfile::Points(points) => match points.pure_epsilon() {
+                Some(epsilon) => ("a local epsilon", epsilon, MAX_LOCAL_EPSILON),
+                None => return Ok(()),
+            },
         };
         if value <= most {
             return Ok(());
         }
-        Err(AccountingError::not_applicable(format!("{name} of {value} is above {most}, where shuffling hides nothing")))
+        Err(AccountingError::not_applicable(format!(
+            "{name} of {value} is above {most}, where shuffling hides nothing"
+        )))
     }
 }
 
@@ -109,12 +114,15 @@ impl Displacement {
             let all_speak = scheme.fixed_size() == Some(scheme.clients());
             all_speak && scheme.clients() as f64 <= MANY_SPARES * epsilon.exp()
         };
-        let pair = match known {
-            Known::Pure { epsilon } if is_small(epsilon) => Some(upper::any_ldp(&scheme, epsilon)?),
-            Known::OneBit { epsilon } if is_small(epsilon) => Some(upper::two_level(&scheme, epsilon, 0.5)?),
+        let profile = known.profile();
+        let pair = match (profile.pure_epsilon(), profile) {
+            (_, LocalProfile::TwoLevel { epsilon, high_mass }) if is_small(epsilon) => {
+                Some(upper::two_level(&scheme, epsilon, high_mass)?)
+            }
+            (Some(epsilon), _) if is_small(epsilon) => Some(upper::any_ldp(&scheme, epsilon)?),
             _ => None,
         };
-        Ok(Self { known, profile: known.profile(), scheme, fineness, pair })
+        Ok(Self { known, profile, scheme, fineness, pair })
     }
 
     /// The loss of a round, one that dominates it. Divergences below `floor` are charged at infinite loss.
@@ -174,19 +182,21 @@ impl Displacement {
         let largest = self.largest_loss();
         let deviation = (slot::deviation(&profile, present.max(1.0)) / population).min(largest);
         let mut ways: Vec<Box<dyn Way>> = Vec::new();
-        match self.known {
-            Known::Profile(_) => {}
-            Known::Pure { epsilon } => {
-                ways.push(Box::new(TypedSlots::new(epsilon, self.typed_terms(&all_terms[0], floor), fineness)));
-            }
-            Known::OneBit { epsilon } => {
+        match (self.known, profile.pure_epsilon()) {
+            (Known::OneBit { epsilon }, _) => {
                 let terms = self.one_bit_terms(epsilon, &all_terms[0], floor);
                 ways.push(Box::new(OneBitSlots::new(epsilon, terms, fineness, floor)));
             }
+            (Known::Profile(_), Some(epsilon)) => {
+                ways.push(Box::new(TypedSlots::new(epsilon, self.typed_terms(&all_terms[0], floor), fineness)));
+            }
+            (Known::Profile(_), None) => {}
         }
-        ways.extend(all_terms.into_iter().map(|terms| -> Box<dyn Way> {
-            Box::new(ProfileSlots { profile, terms, fineness, floor })
-        }));
+        ways.extend(
+            all_terms
+                .into_iter()
+                .map(|terms| -> Box<dyn Way> { Box::new(ProfileSlots { profile, terms, fineness, floor }) }),
+        );
         // Losses of many slots together, and of a single one.
         let mut typical = deviation * ((-2.0 * floor.ln()).sqrt() + 4.0);
         while present / population * profile.delta_upper(population * typical.exp_m1()) > floor && typical < largest {
@@ -225,8 +235,7 @@ impl Displacement {
     /// What the slots of a one-bit randomizer are summed over. All laws have 2/(E+1) of the uniform one.
     fn one_bit_terms(&self, epsilon: f64, of_profile: &Terms, floor: f64) -> Terms {
         let blanket = Blanket { gamma: 2.0 / (1.0 + epsilon.exp()) * (1.0 - 1e-15), defect: 0.0 };
-        let everybody =
-            |rate: f64| Terms::everybody(self.scheme.clients(), rate, blanket, (LEFT_OUT * floor).ln());
+        let everybody = |rate: f64| Terms::everybody(self.scheme.clients(), rate, blanket, (LEFT_OUT * floor).ln());
         match (self.scheme.fixed_size(), self.scheme.check_in_rate()) {
             (_, Some(rate)) => everybody(rate),
             (Some(sampled), None) if sampled < self.scheme.clients() => of_profile.clone(),

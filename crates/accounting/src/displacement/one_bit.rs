@@ -287,7 +287,7 @@ fn parts(offset: f64, variance: f64, most: u32) -> f64 {
         share * (1.0 - share) / (parts * parts * variance)
     };
     let counts = || (1..=most).map(f64::from);
-    counts().find(|parts| cost(*parts) <= SPREAD).unwrap_or_else(|| {
-        counts().min_by(|a, b| cost(*a).total_cmp(&cost(*b))).unwrap_or(1.0)
-    })
+    counts()
+        .find(|parts| cost(*parts) <= SPREAD)
+        .unwrap_or_else(|| counts().min_by(|a, b| cost(*a).total_cmp(&cost(*b))).unwrap_or(1.0))
 }

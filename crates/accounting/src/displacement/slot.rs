@@ -107,9 +107,8 @@ fn normal_call(deviation: f64, x: f64) -> f64 {
 /// has so many points up and down; where it ends before the profile does, it is cut.
 fn law(profile: &LocalProfile, excess: f64, spacing: f64, [up, down]: [usize; 2]) -> Law {
     let t = 1.0 + excess;
-    let scaled = |scale: f64, c: f64| {
-        inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON)
-    };
+    let scaled =
+        |scale: f64, c: f64| inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON);
     let call = |c: f64| if c >= excess { profile.delta_upper(c) } else { scaled(t - c, c) };
     let put = |c: f64| scaled(t, c);
     let centre = scaled(t, 0.0);

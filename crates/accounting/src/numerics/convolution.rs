@@ -23,6 +23,9 @@ const SMALL: f64 = 0.1;
 /// Frequencies of this size are left out of a product.
 const NEGLIGIBLE: f64 = 1e-30;
 
+/// Nothing smaller is multiplied up: its relative accuracy may be lost.
+const UNDERFLOW: f64 = 1e-260;
+
 /// The smallest length of the form 2^a or 3·2^a that is at least `length`.
 pub fn fast_length(length: usize) -> usize {
     let two = length.next_power_of_two();
@@ -260,18 +263,14 @@ pub(crate) fn each_product(
     });
     let (step_a, step_b) = (a.thinned(rate_a, step), b.thinned(rate_b, step));
     let mut left_out = 0.0;
-    // (frequency, value, factor from one k to the next)
-    let mut kept: Vec<(usize, Complex64, Complex64)> = Vec::new();
+    let mut kept: Vec<Walking> = Vec::new();
     for f in 0..common.values.len() {
         let largest = larger(ends[0].sizes[f], ends[1].sizes[f]);
-        let factor = step_a.values[f] / step_b.values[f];
         if largest < NEGLIGIBLE {
             left_out += largest;
-        } else if factor.is_finite() && ends[0].sizes[f] > f64::MIN_POSITIVE {
-            kept.push((f, ends[0].values[f], factor));
         } else {
-            // Vanishing at one end only: two lattices so different are not asked about.
-            kept.push((f, Complex64::new(f64::NAN, f64::NAN), factor));
+            kept.push(Walking::new(f, step_a.values[f], step_b.values[f], common.values[f], count));
+            left_out += UNDERFLOW;
         }
     }
     let rounding = 16.0 * U * count as f64;
@@ -280,12 +279,35 @@ pub(crate) fn each_product(
     let mut output = vec![0.0; common.length];
     for k in 0..=count {
         product.fill(Complex64::new(0.0, 0.0));
-        for (f, value, factor) in &mut kept {
-            product[*f] = *value;
-            *value *= *factor;
+        for frequency in kept.iter_mut().filter(|frequency| frequency.from <= k) {
+            product[frequency.index] = frequency.value;
+            frequency.value *= frequency.factor;
         }
         let norm = transform_back(&mut product, &mut output);
         each(k, &output, error + norm);
+    }
+}
+
+/// One frequency of the products `a^k·b^(count−k)·common`, from one k to the next.
+struct Walking {
+    index: usize,
+    /// The first k at which it is not below [`UNDERFLOW`].
+    from: usize,
+    value: Complex64,
+    /// a/b.
+    factor: Complex64,
+}
+
+impl Walking {
+    fn new(index: usize, a: Complex64, b: Complex64, common: Complex64, count: usize) -> Self {
+        let (ln_a, ln_b) = (a.norm().ln(), b.norm().ln());
+        let ln_first = count as f64 * ln_b + common.norm().ln();
+        let missing = UNDERFLOW.ln() - ln_first;
+        // Neither a nor b is larger than 1: if their product does not underflow, neither do their powers.
+        let from = if missing <= 0.0 { 0 } else { (missing / (ln_a - ln_b)).ceil().clamp(0.0, count as f64) as usize };
+        let from = if ln_b.is_finite() { from } else { count };
+        let value = power_of(a, from as u64) * power_of(b, (count - from) as u64) * common;
+        Self { index, from, value, factor: a / b }
     }
 }
 

@@ -4,10 +4,10 @@
 //! [`BLOCKS`] blocks of T/[`BLOCKS`] rounds, each block composed the same way and then moved to a coarser lattice, in the direction that is safe.
 //! Each stage adds about `1/(6·resolution²)` to the relative variance, and every FFT stays small whatever T is.
 
-use crate::numerics::horner::trimmed;
 use super::tilted::Tilted;
 use super::{Direction, LossLattice};
 use crate::numerics::convolution::{Factor, fast_length, product_of_powers};
+use crate::numerics::horner::trimmed;
 use std::sync::Arc;
 
 /// The rounds that are composed: loss lattices, and how often each occurs.

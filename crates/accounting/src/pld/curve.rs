@@ -1,8 +1,8 @@
 //! A lattice from a hockey-stick curve.
 
-use crate::numerics::horner::trimmed;
 use super::minorant::Minorant;
 use super::{Direction, LossLattice};
+use crate::numerics::horner::trimmed;
 
 /// Values of a hockey-stick curve at the losses `(first + i)·spacing`, each at least the truth.
 pub(crate) struct Curve {

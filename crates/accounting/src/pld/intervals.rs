@@ -7,8 +7,8 @@
 //! two neighbouring amounts at each lattice point leaves a piecewise linear curve below u with kinks on the lattice only.
 
 use super::Direction;
-use crate::numerics::horner::trimmed;
 use super::minorant::Minorant;
+use crate::numerics::horner::trimmed;
 
 /// Masses on the intervals `[(first+i)·h, (first+i+1)·h]` of a lattice, each already split between the ends.
 ///

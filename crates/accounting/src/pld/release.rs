@@ -40,19 +40,6 @@ impl LossLattice {
     }
 }
 
-/// About the standard deviation of the loss. Leads searches; nothing rests on it.
-pub(crate) fn typical_loss(release: &Release) -> f64 {
-    match release.output() {
-        Output::Gaussian { mu } => mu,
-        Output::Laplace { epsilon } => epsilon.min(2.0),
-        Output::RandomizedResponse { noise, buckets } => {
-            let loss = response_loss(noise, buckets);
-            let (high, low) = response_masses(noise, buckets);
-            loss * (high + low - (high - low) * (high - low)).max(0.0).sqrt()
-        }
-    }
-}
-
 /// N(0, 1) against N(μ, 1): under the first the loss is N(μ²/2, μ²).
 fn gaussian(mu: f64, per_deviation: f64) -> LossLattice {
     let mean = 0.5 * mu * mu;

@@ -4,8 +4,8 @@
 //! is asked about; it commutes with convolution, and is undone exactly when δ is read.
 
 use super::intervals::Intervals;
-use crate::numerics::horner::{horner, horner_reversed};
 use super::{Direction, LossLattice};
+use crate::numerics::horner::{horner, horner_reversed};
 
 /// P-masses `exp(ln_scale − θ·loss)·masses[i]` at `loss = (first + i)·spacing`; `masses` sum to 1.
 #[derive(Debug, Clone)]

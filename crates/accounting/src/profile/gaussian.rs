@@ -22,11 +22,7 @@ pub(super) fn delta_upper(mu: f64, excess: f64) -> f64 {
     let exponent = 4.0 * f64::EPSILON * (near + half) * a.abs().max(b);
     let error = (TAIL_ERROR + exponent + 4.0 * f64::EPSILON * epsilon) * (first + second);
     let delta = first - second;
-    if delta.is_normal() && error <= LOST * delta {
-        delta + error
-    } else {
-        gdp::delta_upper(mu, epsilon)
-    }
+    if delta.is_normal() && error <= LOST * delta { delta + error } else { gdp::delta_upper(mu, epsilon) }
 }
 
 #[cfg(test)]

@@ -88,6 +88,19 @@ impl LocalProfile {
         delta.min(1.0)
     }
 
+    /// ε0, if the randomizer is ε0-LDP with no δ0.
+    pub fn pure_epsilon(&self) -> Option<f64> {
+        match *self {
+            Self::Pure { epsilon }
+            | Self::TwoLevel { epsilon, .. }
+            | Self::Laplace { epsilon }
+            | Self::DiscreteLaplace { epsilon, .. } => Some(epsilon),
+            Self::Approximate { epsilon, delta } => (delta <= 0.0).then_some(epsilon),
+            Self::Gaussian { .. } | Self::Concentrated { .. } => None,
+            Self::Points(points) => points.pure_epsilon(),
+        }
+    }
+
     /// The excess from which on the profile is constant; infinite if there is none.
     pub fn end(&self) -> f64 {
         match *self {

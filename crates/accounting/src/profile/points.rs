@@ -99,6 +99,17 @@ impl ProfilePoints {
         }
     }
 
+    /// The last point, as (ε, δ): beyond it the profile is constant.
+    pub fn last(&self) -> (f64, f64) {
+        self.0.last().map_or((0.0, 1.0), |point| (point.epsilon, point.delta))
+    }
+
+    /// ε of the last point, if its δ is 0.
+    pub fn pure_epsilon(&self) -> Option<f64> {
+        let (epsilon, delta) = self.last();
+        (delta <= 0.0).then_some(epsilon)
+    }
+
     /// Where the last point is.
     pub(super) fn end(&self) -> f64 {
         self.0.last().map_or(0.0, |point| point.excess)

@@ -1,7 +1,7 @@
 //! The local randomizers by name, and what each promises locally.
 
 use crate::error::{Result, require};
-use crate::profile::LocalProfile;
+use crate::profile::{LocalProfile, ProfilePoints};
 use serde::{Deserialize, Serialize};
 
 /// A randomizer's name and parameters, not yet checked.
@@ -79,6 +79,17 @@ pub enum Mechanism {
     },
     /// The discrete Laplace on a grid.
     DiscreteLaplace {
+        /// ε0.
+        local_epsilon: f64,
+    },
+    /// Any randomizer whose privacy profile is below the curve through these points.
+    Profile {
+        /// The points.
+        profile: ProfilePoints,
+    },
+    /// Any ε0-LDP randomizers, of which each may be chosen by the reports before it in the same round: the steps of
+    /// an epoch over records in random order.
+    Sequential {
         /// ε0.
         local_epsilon: f64,
     },
@@ -162,9 +173,12 @@ impl RandomizerSpec {
             | R2 { local_epsilon }
             | LdpSgd { local_epsilon }
             | Laplace { local_epsilon }
-            | DiscreteLaplace { local_epsilon } => {
+            | DiscreteLaplace { local_epsilon }
+            | Sequential { local_epsilon } => {
                 require_local_epsilon(local_epsilon)?;
             }
+            // Checked when they were made.
+            Profile { .. } => {}
             Krr { local_epsilon, categories } => {
                 require_local_epsilon(local_epsilon)?;
                 require((2..=super::MAX_COUNT).contains(&categories), "categories", "between 2 and 2^53", categories)?;
@@ -207,7 +221,12 @@ impl RandomizerSpec {
             | LdpSgd { local_epsilon }
             | PrivUnit { local_epsilon, .. }
             | Laplace { local_epsilon }
-            | DiscreteLaplace { local_epsilon } => LocalGuarantee::Pure { epsilon: local_epsilon },
+            | DiscreteLaplace { local_epsilon }
+            | Sequential { local_epsilon } => LocalGuarantee::Pure { epsilon: local_epsilon },
+            Profile { profile } => match profile.last() {
+                (epsilon, 0.0) => LocalGuarantee::Pure { epsilon },
+                (epsilon, delta) => LocalGuarantee::Approximate { epsilon, delta },
+            },
             Approximate { local_epsilon, local_delta: 0.0 } => LocalGuarantee::Pure { epsilon: local_epsilon },
             Approximate { local_epsilon, local_delta } => {
                 LocalGuarantee::Approximate { epsilon: local_epsilon, delta: local_delta }
@@ -250,6 +269,7 @@ impl RandomizerSpec {
             (DiscreteLaplace { local_epsilon }, _) => {
                 LocalProfile::DiscreteLaplace { epsilon: local_epsilon, distance: 2 }
             }
+            (Profile { profile }, _) => LocalProfile::Points(profile),
             (_, LocalStructure::TwoLevel { epsilon, high_mass }) => LocalProfile::TwoLevel { epsilon, high_mass },
             (_, LocalStructure::Pure { epsilon }) => LocalProfile::Pure { epsilon },
             (_, LocalStructure::Approximate) => match self.local_guarantee() {
@@ -259,6 +279,11 @@ impl RandomizerSpec {
                 LocalGuarantee::Concentrated { mu } => LocalProfile::Concentrated { mu },
             },
         }
+    }
+
+    /// May a report depend on those before it in the same round?
+    pub fn is_sequential(&self) -> bool {
+        matches!(self.0, Mechanism::Sequential { .. })
     }
 
     /// ε0, if the randomizer is ε0-LDP with no δ0.

@@ -186,9 +186,8 @@ impl Tilted {
         let last = law.first + law.masses.len() as i64 - 1;
         // Relative to the end that the tilt prefers nothing overflows.
         let end = if theta >= 0.0 { last } else { law.first } as f64 * law.spacing;
-        let tilted = |(i, mass): (usize, &f64)| {
-            mass * (theta * ((law.first + i as i64) as f64 * law.spacing - end)).exp()
-        };
+        let tilted =
+            |(i, mass): (usize, &f64)| mass * (theta * ((law.first + i as i64) as f64 * law.spacing - end)).exp();
         let rounding = 8.0 * U * (1.0 + theta.abs() * law.reach());
         let mut tilted = Self {
             theta,
@@ -336,7 +335,8 @@ impl Part {
     fn mixed_groups(&self, numbers: &[(u64, f64)], size: u64) -> Part {
         // Weights are tilted as draws are; a group is tilted as `size` draws are, and drawn a whole number of times.
         let one = Part { times: Times::Thinned { draws: size, rate: 1.0 }, ..self.clone() };
-        let one = Part { ln_scale: self.law.ln_scale * size as f64, excess: mul_up(self.law.excess, size as f64), ..one };
+        let one =
+            Part { ln_scale: self.law.ln_scale * size as f64, excess: mul_up(self.law.excess, size as f64), ..one };
         let group = power(&[one]).coarsened_to_deviation();
         let ln_weight = |(number, weight): &(u64, f64)| {
             let groups = number.div_ceil(size);

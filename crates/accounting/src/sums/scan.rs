@@ -36,7 +36,10 @@ impl Scan<'_> {
         let kinds = [(self.kinds[0], k * self.step), (self.kinds[1], (self.choices - k) * self.step)];
         let number = |draws: u64| Number::Thinned { draws, rate: self.rate };
         let drawn = kinds.into_iter().filter(|(_, count)| *count > 0);
-        drawn.map(|(law, count)| Draws::new(law, number(count))).chain(self.common.map(|law| Draws::fixed(law, 1))).collect()
+        drawn
+            .map(|(law, count)| Draws::new(law, number(count)))
+            .chain(self.common.map(|law| Draws::fixed(law, 1)))
+            .collect()
     }
 }
 
@@ -102,7 +105,8 @@ impl<'a> Tilt<'a> {
             return largest;
         };
         let of = |value: fn(&Part) -> f64| self.parts.each_ref().map(|part| part.as_ref().map_or(0.0, value));
-        let (ln_scales, excesses, means) = (of(|part| part.ln_scale), of(|part| part.excess), of(|part| part.moments().0));
+        let (ln_scales, excesses, means) =
+            (of(|part| part.ln_scale), of(|part| part.excess), of(|part| part.moments().0));
         let (lowest, ln_kept) = (of(|part| part.ends().0), of(|part| part.lost().ln_1p()));
         let together = match common {
             Some(part) => part.spectrum(self.length).raised(1),

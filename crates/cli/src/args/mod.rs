@@ -8,6 +8,7 @@ mod number;
 mod output;
 mod picture;
 mod point;
+mod profile;
 mod question;
 mod randomizer;
 mod scheme;

@@ -2,8 +2,10 @@
 
 use super::flag::Flag;
 use super::number::{count, real};
+use super::profile::profile;
 use crate::failure::Failure;
 use clap::ValueEnum;
+use shuffledp_accounting::profile::ProfilePoints;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -32,6 +34,10 @@ pub(crate) struct RandomizerArgs {
     /// Dimension of the vectors
     #[arg(long, value_name = "D", value_parser = count)]
     dimension: Option<u64>,
+
+    /// The local privacy profile: a file with a line "ε,δ" for each point, from ε = 0 on, convex in e^ε
+    #[arg(long, value_name = "FILE", value_parser = profile)]
+    profile: Option<ProfilePoints>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -64,6 +70,10 @@ enum Name {
     Laplace,
     /// Discrete Laplace noise (--local-epsilon)
     DiscreteLaplace,
+    /// Any randomizer with this local privacy profile (--profile)
+    Profile,
+    /// Any ε0-LDP randomizers, each chosen from the reports before it in the round (--local-epsilon)
+    Sequential,
 }
 
 /// Coordinates of the vectors of a mechanism that is run, unless told.
@@ -87,7 +97,9 @@ impl Name {
             | Self::R2
             | Self::LdpSgd
             | Self::Laplace
-            | Self::DiscreteLaplace => &[Flag::LocalEpsilon],
+            | Self::DiscreteLaplace
+            | Self::Sequential => &[Flag::LocalEpsilon],
+            Self::Profile => &[],
         }
     }
 
@@ -118,7 +130,7 @@ impl RandomizerArgs {
     /// name of a class cannot be run.
     pub(crate) fn runnable(&self) -> Result<(RandomizerSpec, u32), Failure> {
         let optional: &[Flag] = match self.randomizer {
-            Name::Any | Name::Approximate => {
+            Name::Any | Name::Approximate | Name::Profile | Name::Sequential => {
                 return Err(Failure::Usage(format!(
                     "--randomizer {} is a class of randomizers, and only one that is named can be run; give, say, --randomizer r-inf",
                     self.randomizer.spelled()
@@ -154,6 +166,11 @@ impl RandomizerArgs {
             Name::DiscreteGaussian => Mechanism::DiscreteGaussian { sigma },
             Name::Laplace => Mechanism::Laplace { local_epsilon },
             Name::DiscreteLaplace => Mechanism::DiscreteLaplace { local_epsilon },
+            Name::Profile => match self.profile {
+                Some(profile) => Mechanism::Profile { profile },
+                None => return Err(Failure::Usage("--randomizer profile needs --profile".to_owned())),
+            },
+            Name::Sequential => Mechanism::Sequential { local_epsilon },
         })?)
     }
 
@@ -173,13 +190,18 @@ impl RandomizerArgs {
         let wanted = self.randomizer.parameters();
         let flags = |list: &[Flag]| list.iter().map(|p| format!("--{}", p.name())).collect::<Vec<_>>().join(" and ");
         let name = self.randomizer.spelled();
+        if self.profile.is_some() && self.randomizer != Name::Profile {
+            return Err(Failure::Usage(format!(
+                "--profile does not belong to --randomizer {name}; give --randomizer profile"
+            )));
+        }
         if let Some(stranger) =
             PARAMETERS.into_iter().find(|p| self.is_given(*p) && !wanted.contains(p) && !optional.contains(p))
         {
+            let takes = if self.randomizer == Name::Profile { "--profile".to_owned() } else { flags(wanted) };
             return Err(Failure::Usage(format!(
-                "--{} does not belong to --randomizer {name}, which takes {}",
-                stranger.name(),
-                flags(wanted)
+                "--{} does not belong to --randomizer {name}, which takes {takes}",
+                stranger.name()
             )));
         }
         let missing: Vec<_> = wanted.iter().copied().filter(|p| !self.is_given(*p)).collect();

@@ -100,11 +100,17 @@ fn print_status(status: &Status, json: bool) -> Result<(), Failure> {
     let Status { delta, rounds_offered, rounds_spoken, .. } = *status;
     output::print(&format!(
         "ε ≤ {} of {} at δ = {delta:e}, after {rounds_offered} rounds offered, {rounds_spoken} of them answered\n\
-         ε ≤ {} if shuffler and server work together\n{}",
+         ε ≤ {} if shuffler and server work together\n{}{}",
         upper_bound(status.epsilon),
         status.budget,
         upper_bound(status.collusion_epsilon),
-        if status.report_pending { "A report waits for its acknowledgement\n" } else { "" }
+        if status.report_pending { "A report waits for its acknowledgement\n" } else { "" },
+        if status.repriced {
+            "These rounds were charged by an earlier analysis; the ε above is what today's makes of them (CHANGELOG, \
+             \"Privacy accounting\")\n"
+        } else {
+            ""
+        }
     ))
 }
 

@@ -85,6 +85,15 @@ fn randomizer(mechanism: Mechanism, swept: Option<Flag>) -> String {
         Mechanism::DiscreteGaussian { sigma: value } => format!("discrete Gaussian noise {}", sigma(value)),
         Mechanism::Laplace { local_epsilon } => with("Laplace noise", local_epsilon),
         Mechanism::DiscreteLaplace { local_epsilon } => with("discrete Laplace noise", local_epsilon),
+        Mechanism::Profile { profile } => {
+            let (epsilon, delta) = profile.last();
+            let count = profile.points().count();
+            let (epsilon, delta) = (nearest(epsilon, DIGITS), nearest(delta, DIGITS));
+            format!("a randomizer with a profile of {count} points, to local ε {epsilon} at δ {delta}")
+        }
+        Mechanism::Sequential { local_epsilon } => {
+            with("any randomizers, each chosen from the reports before it,", local_epsilon)
+        }
         // The enum is open: a mechanism that this file does not know yet still shows its parameters.
         other => format!("{other:?}"),
     }

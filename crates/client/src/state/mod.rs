@@ -69,6 +69,12 @@ impl State {
         &self.ledger
     }
 
+    /// Whether the rounds so far were charged by another analysis than the one that prices them now. To be said before
+    /// the next one is charged.
+    pub fn is_repriced(&self) -> bool {
+        self.record.is_repriced
+    }
+
     /// Compares a round with those before. One that goes back, or repeats with another model or other keys, is how a server would make a client answer twice.
     pub fn judge(&self, offered: &RoundContext) -> Result<Offer> {
         judge(self.record.seen.iter().find(|seen| seen.task == offered.task), offered)
@@ -84,6 +90,7 @@ impl State {
         charge_within(&mut ledger, cost, &self.budget)?;
         let mut record = self.record.clone();
         record.accountant = ledger.accountant().clone();
+        record.is_repriced = false;
         record.seen.retain(|seen| seen.task != offered.task);
         record.seen.push(offered);
         self.write(record)?;
@@ -146,11 +153,10 @@ impl State {
     }
 }
 
-/// Without the folder's lock, for a look from outside: what was spent, rounds spoken in, whether a report is on its way.
-pub(crate) fn look(folder: &Path, budget: BudgetConfig) -> Result<(Ledger, u64, u64, Option<Pending>)> {
+/// Without the folder's lock, for a look from outside: what was spent, and what is remembered.
+pub(crate) fn look(folder: &Path, budget: BudgetConfig) -> Result<(Ledger, Record)> {
     let record = if is_missing_or_empty(folder)? { Record::default() } else { read(folder)? };
-    let (offered, spoken) = (record.offered(), record.spoken);
-    Ok((budget.ledger(record.accountant)?, offered, spoken, record.pending))
+    Ok((budget.ledger(record.accountant.clone())?, record))
 }
 
 /// Charges a round, or says that it does not fit.

@@ -6,7 +6,7 @@
 use crate::error::{ClientError, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use shuffledp_accounting::accountant::Accountant;
+use shuffledp_accounting::accountant::{ANALYSIS, Accountant};
 use shuffledp_wire::{KeysHash, ModelHash, RoundContext, TaskHash};
 use std::path::Path;
 
@@ -18,6 +18,8 @@ const FIRST_LINE: &str = "shuffledp client state, sha256 ";
 pub(crate) struct Record {
     /// Every round ever offered.
     pub(crate) accountant: Accountant,
+    /// Whether they were charged by another analysis than today's, and nobody was told yet.
+    pub(crate) is_repriced: bool,
     /// In how many of them it made a report.
     pub(crate) spoken: u64,
     /// The last round of each task that it was offered.
@@ -44,6 +46,9 @@ pub struct Pending {
 struct Saved {
     shuffledp_client: u32,
     accountant: serde_json::Value,
+    /// The analysis that the rounds were charged by; left out before there was a second one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    analysis: Option<String>,
     spoken: u64,
     seen: Vec<SavedContext>,
     pending: Option<SavedPending>,
@@ -83,6 +88,7 @@ impl Record {
         let saved = Saved {
             shuffledp_client: VERSION,
             accountant: serde_json::from_str(&self.accountant.save()?).map_err(wrong)?,
+            analysis: (!self.is_repriced).then(|| ANALYSIS.to_owned()),
             spoken: self.spoken,
             seen: self.seen.iter().map(save_context).collect(),
             pending: self.pending.as_ref().map(|pending| SavedPending {
@@ -121,7 +127,8 @@ impl Record {
             None => None,
         };
         let seen = saved.seen.iter().map(context).collect::<Result<_>>()?;
-        Ok(Self { accountant, spoken: saved.spoken, seen, pending })
+        let is_repriced = !accountant.is_empty() && saved.analysis.as_deref() != Some(ANALYSIS);
+        Ok(Self { accountant, is_repriced, spoken: saved.spoken, seen, pending })
     }
 }
 
@@ -153,7 +160,7 @@ mod tests {
             closes: 12,
             sha256: sha256(b"report"),
         };
-        Record { accountant, spoken: 3, seen: vec![context], pending: Some(pending) }
+        Record { accountant, is_repriced: false, spoken: 3, seen: vec![context], pending: Some(pending) }
     }
 
     #[test]

@@ -11,8 +11,8 @@
 //!
 //! - [`Hides::Record`], the paper's noise, b = 2C/(s·ε0): ε0 for each epoch. The paper's Theorem 3 claims a gain from shuffling on top of it; that is **flawed**
 //!   (`enhanced-theorem-3` in the catalogue of bounds), because shuffling blocks hides one among them only if any two *blocks* are alike, and they differ in s records.
-//! - [`Hides::Block`], b = 2C/ε0, so that any two blocks are ε0-indistinguishable. Now the shuffled sequence of m adaptive reports may be accounted for as a shuffle of m clients with
-//!   any ε0-LDP randomizer (that row of the table holds for a sequential process); and without any gain from shuffling an epoch is ε0/s. Both are rigorous: the
+//! - [`Hides::Block`], b = 2C/ε0, so that any two blocks are ε0-indistinguishable. Now the shuffled sequence of m adaptive reports may be accounted for by the clones of m
+//!   clients, whose proof holds for a sequential process ([`Mechanism::Sequential`]); displacement's does not; and without any gain from shuffling an epoch is ε0/s. Both are rigorous: the
 //!   smaller one at the end of the run is charged.
 //! - With one record per block the two are the same, and both ways of accounting are open.
 
@@ -137,7 +137,7 @@ impl BlockNoise {
         let mut costs = vec![Cost::Release(record)];
         // Blocks as clients, if they are worth it: of more than one record they are far apart with the paper's noise.
         if self.hides == Hides::Block || self.blocks == self.clients {
-            let randomizer = RandomizerSpec::any(blocks)?;
+            let randomizer = RandomizerSpec::new(Mechanism::Sequential { local_epsilon: blocks })?;
             costs.push(Cost::Round(Round { scheme: Scheme::shuffle(self.blocks)?, randomizer }));
         }
         Ok(costs)

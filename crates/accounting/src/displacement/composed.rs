@@ -1,0 +1,190 @@
+//! Rounds of several kinds together, and outputs that are not shuffled.
+
+use super::{Displacement, Fineness, Known};
+use crate::error::{AccountingError, Result};
+use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::led_bisection::smallest_safe_led;
+use crate::pair::{Direction, LinearPair, Resolution, upper};
+use crate::pld::{LossDistribution, LossLattice, Rounds, cache};
+use crate::scheme::{LocalStructure, Mechanism, Output, RandomizerSpec, Release, Round};
+use std::sync::Arc;
+
+/// Everything that happened to the records of the same clients, ready to be asked for ε or δ.
+///
+/// How small δ is decides how far the tail of every round is resolved, so the loss of a round is computed when a
+/// question comes, and remembered for the next.
+#[derive(Default)]
+pub(crate) struct Composed {
+    rounds: Vec<(Bounded, u64)>,
+    /// Outputs that are not shuffled, Gaussian ones apart.
+    releases: Vec<(Release, u64)>,
+    /// Σ μ² over all Gaussian outputs, rounded up: together they are one with the square root of this.
+    gaussian: f64,
+}
+
+/// What bounds one round.
+enum Bounded {
+    ByDisplacement(Displacement),
+    /// Where a report may depend on those before it in the same round.
+    ByClones(LinearPair),
+}
+
+/// The share of δ, spread over the rounds, that their curves need not resolve.
+const UNRESOLVED: f64 = 1e-4;
+
+/// ε of a single round is found to this relative accuracy.
+const TOLERANCE: f64 = 1e-7;
+
+/// A δ that is asked for is thought to be at least this at first.
+const FIRST_GUESS: f64 = 1e-15;
+
+/// No δ below it is resolved.
+const SMALLEST: f64 = 1e-300;
+
+/// No larger ε is an answer.
+const LARGEST: f64 = 600.0;
+
+/// Lattice points to a standard deviation of a pair, and of an output that is not shuffled.
+const PER_DEVIATION: f64 = 128.0;
+
+/// The same for a single one, where nothing else costs time.
+const PER_DEVIATION_SINGLE: f64 = 512.0;
+
+impl Composed {
+    /// These rounds, all of one kind.
+    pub(super) fn of(displacement: Displacement, count: u64) -> Self {
+        Self { rounds: vec![(Bounded::ByDisplacement(displacement), count)], ..Self::default() }
+    }
+
+    /// `round` happens `count` times; all that is known of its randomizer is used.
+    pub(crate) fn add(&mut self, round: &Round, count: u64) -> Result<()> {
+        self.rounds.push((Bounded::new(round)?, count));
+        Ok(())
+    }
+
+    /// `release` happens `count` times.
+    pub(crate) fn add_release(&mut self, release: &Release, count: u64) {
+        match release.output() {
+            Output::Gaussian { mu } => {
+                self.gaussian = add_up(self.gaussian, mul_up(mul_up(mu, mu), count as f64));
+            }
+            _ => self.releases.push((*release, count)),
+        }
+    }
+
+    /// At least ε at `delta`, strictly between 0 and 1.
+    pub(crate) fn epsilon(&self, delta: f64) -> Result<f64> {
+        match self.single() {
+            Some(round) => epsilon_of_one(round, delta, floor(delta, 1)),
+            None => self.together(floor(delta, self.count()))?.epsilon(delta),
+        }
+    }
+
+    /// At least δ at `epsilon` ≥ 0.
+    pub(crate) fn delta(&self, epsilon: f64) -> Result<f64> {
+        // How small δ is, is what is asked: two or three steps settle it.
+        let mut guess = FIRST_GUESS;
+        loop {
+            let floor = floor(guess, self.count());
+            let delta = match self.single() {
+                Some(round) => round.delta_upper(epsilon, floor),
+                None => self.together(floor)?.delta(epsilon)?,
+            };
+            if delta >= guess || guess <= SMALLEST {
+                return Ok(delta.min(1.0));
+            }
+            guess = (delta * 1e-3).min(guess * 1e-30).max(SMALLEST);
+        }
+    }
+
+    /// The loss of everything, for other programs: good for any δ that they can resolve.
+    pub(crate) fn loss_distribution(&self) -> Result<LossDistribution> {
+        self.together(floor(FIRST_GUESS, self.count()))?.distribution()
+    }
+
+    /// The only thing that happened, if it is one round. It needs no lattice: its bound itself is solved for ε.
+    fn single(&self) -> Option<&Displacement> {
+        match self.rounds.as_slice() {
+            [(Bounded::ByDisplacement(round), 1)] if self.releases.is_empty() && self.gaussian <= 0.0 => Some(round),
+            _ => None,
+        }
+    }
+
+    /// How many shuffled rounds there were.
+    fn count(&self) -> u64 {
+        self.rounds.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
+    }
+
+    fn together(&self, floor: f64) -> Result<Rounds> {
+        let gaussian = self.gaussian_release()?;
+        let releases: Vec<_> = self.releases.iter().copied().chain(gaussian.map(|release| (release, 1))).collect();
+        let counts = self.rounds.iter().map(|(_, count)| *count).chain(releases.iter().map(|(_, count)| *count));
+        let is_single = counts.fold(0, u64::saturating_add) == 1;
+        let per_deviation = if is_single { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
+        let lattice = |round: &Bounded| round.lattice(floor, per_deviation);
+        let mut parts: Vec<_> = self.rounds.iter().map(|(round, count)| (lattice(round), *count)).collect();
+        parts.extend(releases.iter().map(|(release, count)| (cache::release(release, per_deviation), *count)));
+        Ok(Rounds::new(Direction::Up, parts))
+    }
+
+    /// All Gaussian outputs together, if there are any. An error if they are too many to be accounted.
+    fn gaussian_release(&self) -> Result<Option<Release>> {
+        if self.gaussian <= 0.0 {
+            return Ok(None);
+        }
+        let mu = self.gaussian.sqrt().next_up();
+        Release::new(Output::Gaussian { mu }).map(Some).map_err(|_| {
+            AccountingError::numerical(format!("all Gaussian outputs together have μ = {mu:.0}: ε is in the thousands"))
+        })
+    }
+}
+
+impl Bounded {
+    fn new(round: &Round) -> Result<Self> {
+        let Round { scheme, randomizer } = round;
+        match randomizer.mechanism() {
+            Mechanism::Sequential { local_epsilon } => Ok(Self::ByClones(upper::any_ldp(scheme, local_epsilon)?)),
+            _ => Displacement::new(scheme, all_that_is_known(randomizer), Fineness::FINE).map(Self::ByDisplacement),
+        }
+    }
+
+    fn lattice(&self, floor: f64, per_deviation: f64) -> Arc<LossLattice> {
+        match self {
+            Self::ByDisplacement(displacement) => displacement.lattice(floor),
+            Self::ByClones(pair) => cache::lattice(pair, Direction::Up, per_deviation, Resolution::FINE),
+        }
+    }
+}
+
+/// What decides the tightest bound on rounds of this randomizer.
+fn all_that_is_known(randomizer: &RandomizerSpec) -> Known {
+    match randomizer.local_structure() {
+        LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } => Known::OneBit { epsilon },
+        _ => Known::Profile(randomizer.local_profile()),
+    }
+}
+
+/// At least ε of one round at `delta`.
+fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64) -> Result<f64> {
+    let excess = |epsilon: f64| {
+        let bound = round.delta_upper(epsilon, floor);
+        // The comparison decides; the logarithm leads.
+        let ln_ratio = (bound / delta).ln();
+        Ok::<_, AccountingError>(if bound <= delta { ln_ratio.min(0.0) } else { ln_ratio.max(f64::MIN_POSITIVE) })
+    };
+    // Not further out than need be: what is charged besides the sums grows with ε.
+    let most = round.largest_loss().min(LARGEST);
+    let mut high = round.typical_loss().min(most);
+    while high < most && excess(high)? > 0.0 {
+        high = (2.0 * high).min(most);
+    }
+    Ok(smallest_safe_led(0.0, high, TOLERANCE, excess)?.unwrap_or(f64::INFINITY))
+}
+
+/// A divergence of one of `rounds` rounds that does not matter next to `delta`: a power of 10⁵, so that neighbouring
+/// questions share it.
+fn floor(delta: f64, rounds: u64) -> f64 {
+    let wanted = (UNRESOLVED * delta).ln() - (rounds.max(1) as f64).ln();
+    let unit = 5.0 * std::f64::consts::LN_10;
+    ((wanted / unit).floor() * unit).exp().max(1e-318)
+}

@@ -1,0 +1,60 @@
+//! A privacy profile from a file.
+
+use shuffledp_accounting::profile::ProfilePoints;
+use std::path::Path;
+
+/// No file is longer: 100,000 points of 64 bytes.
+const MOST_BYTES: u64 = 6_400_000;
+
+/// Reads the points of a profile: a line for each, ε and δ with a comma between them. A first line of words is a heading;
+/// empty lines and those that begin with `#` are passed over.
+pub(crate) fn profile(path: &str) -> Result<ProfilePoints, String> {
+    let size = std::fs::metadata(Path::new(path)).map_err(|error| format!("cannot be read: {error}"))?.len();
+    if size > MOST_BYTES {
+        return Err(format!("{size} bytes long, and a profile has at most {MOST_BYTES}"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))?;
+    ProfilePoints::new(&points(&text)?).map_err(|error| error.to_string())
+}
+
+fn points(text: &str) -> Result<Vec<(f64, f64)>, String> {
+    let mut points = Vec::new();
+    let mut is_first = true;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let numbers: Option<Vec<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+        match (numbers.as_deref(), is_first) {
+            (Some([epsilon, delta]), _) => points.push((*epsilon, *delta)),
+            // A heading has no number in it.
+            (None, true) if cells.iter().all(|cell| cell.parse::<f64>().is_err()) => {}
+            _ => return Err(format!("line {}: expected ε and δ, such as 0.5,0.01, not {line:?}", number + 1)),
+        }
+        is_first = false;
+    }
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_comments_and_empty_lines_are_passed_over() {
+        let text = "# from our own analysis\n\nepsilon,delta\n0, 0.5\n\n1,0.1\n # end\n2,0\n";
+        assert_eq!(points(text).unwrap(), [(0.0, 0.5), (1.0, 0.1), (2.0, 0.0)]);
+    }
+
+    #[test]
+    fn what_is_no_point_is_named() {
+        for (text, line) in
+            [("0,0.5\nepsilon,delta", 2), ("0;0.5", 1), ("0,0.5\n1", 2), ("0,0.5\n1,2,3", 2), ("0,x", 1)]
+        {
+            let refused = points(text).unwrap_err();
+            assert!(refused.starts_with(&format!("line {line}: expected")), "{text:?}: {refused}");
+        }
+    }
+}
