@@ -8,6 +8,7 @@
 use serde_json::Value;
 use shuffledp_accounting::catalogue::{Options, Target, ask, method};
 use shuffledp_accounting::pair::{lower, upper};
+use shuffledp_accounting::profile::ProfilePoints;
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
 
 /// What lattices, windows and cuts may cost of δ in one round, where the vector says how large the bound is.
@@ -110,7 +111,10 @@ fn any_randomizer_by_its_profile() {
             // Should all come the vector has d(t): below 1 that is 1 − t more than the bound's own symmetry has.
             row.delta -= rate.powi(row.scheme.clients() as i32) * (1.0 - row.t).max(0.0);
         }
-        let mechanism = Mechanism::Any { local_epsilon: row.local_epsilon() };
+        // That of an ε0-LDP randomizer, given by its two points; were the last one at 0, ε0 would be known.
+        let local_epsilon = row.local_epsilon();
+        let points = [(0.0, (0.5 * local_epsilon).tanh()), (local_epsilon, 1e-280)];
+        let mechanism = Mechanism::Profile { profile: ProfilePoints::new(&points).unwrap() };
         row.holds(row.delta("displacement-profile-pld", mechanism), row.cost());
     }
 }

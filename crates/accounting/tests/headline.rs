@@ -114,8 +114,6 @@ fn displacement() {
         (one_bit, bit(2.0), fig_5b(), 6_000, 1e-5, 0.4752, 0.4788),
         (one_bit, bit(2.0), check_in(), 6_800, 1e-5, 0.927, 0.934),
         (one_bit, bit(2.0), Scheme::shuffle(10_000), 1, 1e-6, 0.0870, 0.0874),
-        // The profile alone: the corollary for any ε0-LDP randomizer.
-        (profile, pure(2.0), headline(), 100_000, 1e-8, 0.14568, 0.1458),
         (profile, Laplace { local_epsilon: 2.0 }, headline(), 100_000, 1e-8, 0.1210, 0.1212),
         (profile, Gaussian { sigma: 5.0 }, headline(), 100_000, 1e-8, 0.02038, 0.0204),
         (profile, Gaussian { sigma: 5.0 }, check_in(), 5_540, 1e-5, 0.1456, 0.1459),

@@ -9,6 +9,7 @@ use crate::rng::Rng;
 use crate::tally::exceeds;
 use rayon::prelude::*;
 use shuffledp_accounting::catalogue::{Analysis, Options, method};
+use shuffledp_accounting::profile::ProfilePoints;
 use shuffledp_accounting::scheme::{LocalStructure, Mechanism, Question, RandomizerSpec, Round, Scheme};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -26,14 +27,33 @@ fn epsilons(local_epsilon: f64, rounds: u64) -> Vec<f64> {
 /// Every bound by displacement that covers a channel, as (method, what it is told).
 fn bounds_of(channel: &Channel) -> Vec<(&'static str, Mechanism)> {
     let any = Mechanism::Any { local_epsilon: channel.local_epsilon };
-    let mut bounds = vec![(ANY, any), (PROFILE, any)];
+    let mut bounds = vec![(ANY, any), (PROFILE, Mechanism::Profile { profile: profile_of(&channel.rows) })];
     if let Randomizer::Named(spec) = channel.randomizer {
-        bounds.push((PROFILE, spec.mechanism()));
-        if matches!(spec.local_structure(), LocalStructure::TwoLevel { high_mass: 0.5, .. }) {
-            bounds.push((ONE_BIT, spec.mechanism()));
+        match spec.local_structure() {
+            LocalStructure::TwoLevel { high_mass: 0.5, .. } => bounds.push((ONE_BIT, spec.mechanism())),
+            LocalStructure::TwoLevel { .. } => bounds.push((PROFILE, spec.mechanism())),
+            _ => {}
         }
     }
     bounds
+}
+
+/// The privacy profile of a channel, as a user would give it: the largest hockey-stick divergence of two rows at every
+/// ratio of two probabilities. Between them it is linear.
+fn profile_of(rows: &[Row]) -> ProfilePoints {
+    let pairs = || rows.iter().flat_map(|p| rows.iter().map(move |q| Experiment::new([p.clone(), q.clone()])));
+    let mut ratios: Vec<f64> = pairs().flat_map(|pair| pair.p.into_iter().zip(pair.q).map(|(p, q)| p / q)).collect();
+    ratios.retain(|ratio| *ratio > 1.0);
+    ratios.sort_by(f64::total_cmp);
+    // Points next to each other are told apart by rounding alone; leaving out all but the last is a chord, and above.
+    ratios.reverse();
+    ratios.dedup_by(|next, kept| *kept - *next < 1e-5 * (*kept - 1.0));
+    ratios.reverse();
+    let largest = |ratio: f64| pairs().map(|pair| pair.hockey_stick(ratio.ln())).fold(0.0, f64::max);
+    // The enumerated divergences have rounding errors of their own.
+    let point = |ratio: f64| (ratio.ln(), (largest(ratio) + 4e-16).min(1.0));
+    let points: Vec<(f64, f64)> = std::iter::once(1.0).chain(ratios).map(point).collect();
+    ProfilePoints::new(&points).expect("a profile")
 }
 
 fn analysis(id: &str, mechanism: Mechanism, scheme: Scheme, rounds: u64) -> Box<dyn Analysis> {
