@@ -43,11 +43,12 @@ fn bounds_of(channel: &Channel) -> Vec<(&'static str, Mechanism)> {
 fn profile_of(rows: &[Row]) -> ProfilePoints {
     let pairs = || rows.iter().flat_map(|p| rows.iter().map(move |q| Experiment::new([p.clone(), q.clone()])));
     let mut ratios: Vec<f64> = pairs().flat_map(|pair| pair.p.into_iter().zip(pair.q).map(|(p, q)| p / q)).collect();
-    ratios.retain(|ratio| *ratio > 1.0);
+    let most = ratios.iter().copied().fold(1.0, f64::max);
+    ratios.retain(|ratio| *ratio - 1.0 > 1e-3 * (most - 1.0));
     ratios.sort_by(f64::total_cmp);
     // Points next to each other are told apart by rounding alone; leaving out all but the last is a chord, and above.
     ratios.reverse();
-    ratios.dedup_by(|next, kept| *kept - *next < 1e-5 * (*kept - 1.0));
+    ratios.dedup_by(|next, kept| *kept - *next < 1e-3 * (*kept - 1.0));
     ratios.reverse();
     let largest = |ratio: f64| pairs().map(|pair| pair.hockey_stick(ratio.ln())).fold(0.0, f64::max);
     // The enumerated divergences have rounding errors of their own.
