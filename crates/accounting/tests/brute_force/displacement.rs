@@ -165,7 +165,8 @@ fn no_extreme_dataset_exceeds_the_bounds() {
                 for scheme in schemes(clients as u64) {
                     let curves = Curve::of(&channel, scheme, 1);
                     for (others, victim) in datasets(&channel.rows, clients) {
-                        let label = || format!("{} ε0 = {local_epsilon} {scheme:?} {victim:?} {others:?}", channel.name);
+                        let label =
+                            || format!("{} ε0 = {local_epsilon} {scheme:?} {victim:?} {others:?}", channel.name);
                         let truth = truth(&scheme, &others, &victim);
                         closest.lock().expect("no panic before").compare(&truth, &curves, label);
                     }
@@ -251,7 +252,8 @@ fn leaky_randomizers_stay_below_the_bound() {
                                 continue;
                             }
                             let all = (1..rounds).fold(one.clone(), |sofar, _| sofar.product(&one));
-                            let label = || format!("ε0 = {local_epsilon}, δ0 = {local_delta}, {scheme:?}, T = {rounds}");
+                            let label =
+                                || format!("ε0 = {local_epsilon}, δ0 = {local_delta}, {scheme:?}, T = {rounds}");
                             closest.compare(&all, std::slice::from_ref(&curve), label);
                         }
                     }
