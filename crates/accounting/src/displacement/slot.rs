@@ -61,7 +61,7 @@ impl Way for ProfileSlots {
         let finest = deviation / present.sqrt() / self.fineness.points_to_a_deviation(present);
         // The put reaches t times as far as the call.
         let mut spacing = finest.max(top * t / MOST_POINTS);
-        if self.profile.end().is_finite() {
+        if top >= self.profile.end() {
             // The end of the profile is where the law has an atom: a lattice point.
             spacing = top / (top / spacing).ceil();
         }
@@ -76,12 +76,9 @@ impl ProfileSlots {
     /// Where the law of a slot may end, if that is to cost at most `most` of the call in all.
     fn top(&self, present: f64, most: f64) -> f64 {
         let end = self.profile.end();
-        if end.is_finite() {
-            return end;
-        }
         let is_enough = |top: f64| present * self.profile.delta_upper(top) <= most;
         let mut high = 1.0;
-        while !is_enough(high) && high < 1e300 {
+        while !is_enough(high) && high < end.min(1e300) {
             high *= 4.0;
         }
         let mut low = 0.25 * high;
@@ -89,7 +86,8 @@ impl ProfileSlots {
             let middle = (low * high).sqrt();
             if is_enough(middle) { high = middle } else { low = middle }
         }
-        high
+        // Next to the end, the end: that is where the law may have an atom.
+        if high < 0.5 * end { high } else { end }
     }
 }
 
