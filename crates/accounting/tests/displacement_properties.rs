@@ -143,7 +143,9 @@ fn extremes_answer_or_say_why_not() {
         // Where a check-in may be complete, its curve takes seconds: once is enough.
         let rounds = if scheme.check_in_rate().is_some() { [1, 1] } else { [1, 10_000_000] };
         for (rounds, delta) in rounds.into_iter().zip([1e-6, 1e-10]) {
-            for strength in [1e-6, 20.0] {
+            // A plain shuffle of 1e9 at ε0 = 20 takes a minute.
+            let is_large = scheme.fixed_size() == Some(1_000_000_000);
+            for strength in [1e-6, if is_large { 5.0 } else { 20.0 }] {
                 for (id, mechanism) in bounds(strength) {
                     // σ from 0.3 to 1000; weaker noise is refused, weaker still is what ε0 = 1e-6 is for.
                     let mechanism = match mechanism {
@@ -158,7 +160,15 @@ fn extremes_answer_or_say_why_not() {
                     }
                     let asked = question(scheme, mechanism, rounds);
                     let target = Target::EpsilonAt { delta };
-                    let value = ask(method(id).unwrap(), &asked, target, &Options::default()).unwrap().value;
+                    let value = match ask(method(id).unwrap(), &asked, target, &Options::default()) {
+                        Ok(bound) => bound.value,
+                        Err(error) => {
+                            println!("{asked:?}, {id}: {error}");
+                            assert!(error.to_string().len() > 20, "{error}");
+                            infinite += 1;
+                            continue;
+                        }
+                    };
                     let case = format!("{asked:?}, {id}, δ = {delta:e}: {value}");
                     assert!(value >= 0.0, "{case}");
                     infinite += usize::from(value.is_infinite());
@@ -178,7 +188,7 @@ fn extremes_answer_or_say_why_not() {
             }
         }
     }
-    // Ten million rounds of one client at ε0 = 20 may have no answer; most questions do.
+    // Ten million rounds of one client at ε0 = 20 may have no answer, or a reason instead; most questions have one.
     assert!(infinite < 30, "{infinite}");
 }
 
