@@ -49,7 +49,7 @@ impl ProfilePoints {
         let mut checked: Vec<Point> = Vec::with_capacity(points.len());
         let mut slope_before = f64::MIN;
         for (i, &(epsilon, delta)) in points.iter().enumerate() {
-            if !(epsilon >= 0.0 && epsilon <= 700.0) {
+            if !(0.0..=700.0).contains(&epsilon) {
                 return Err(refused(format!("{}: ε must be between 0 and 700", name(i))));
             }
             if !(0.0..=1.0).contains(&delta) {

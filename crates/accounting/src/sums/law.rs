@@ -74,7 +74,7 @@ impl Law {
 
     /// At least the absolute value of every value.
     pub(crate) fn reach(&self) -> f64 {
-        self.top().abs().max(self.first as f64 * self.spacing * -1.0)
+        self.top().abs().max(-(self.first as f64 * self.spacing))
     }
 }
 

@@ -319,7 +319,7 @@ impl Part {
         let ratio = (group.spacing / self.law.spacing).round() as i64;
         let (ln_group, excess_of_group) = (group.ln_scale, group.excess);
         let mut parts = vec![part(group, groups, 1.0, ln_group, excess_of_group)];
-        if draws % groups > 0 {
+        if !draws.is_multiple_of(groups) {
             let law = self.law.clone().coarsened(ratio);
             // Coarsening changes the scale of a draw that happens, and not of one that does not.
             let grown = law.ln_scale - self.law.ln_scale;
