@@ -60,7 +60,7 @@ impl Leaky {
         let mechanism = Mechanism::Approximate { local_epsilon: self.local_epsilon, local_delta: self.local_delta };
         let randomizer = RandomizerSpec::new(mechanism).expect("a valid randomizer");
         let question = Question::new(Round { scheme, randomizer }, rounds).expect("a valid question");
-        let method = method("approximate-pld").expect("a registered method");
+        let method = method("displacement-profile-pld").expect("a registered method");
         ask(method, &question, Target::DeltaAt { epsilon }, &Options::default()).expect("an answer").value
     }
 
