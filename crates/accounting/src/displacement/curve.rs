@@ -190,7 +190,9 @@ impl Bounds<'_> {
             let (end, first_delta, last_delta) = (indices[indices.len() - 1], deltas[0], deltas[deltas.len() - 1]);
             // What is charged besides sums may keep the curve above the floor for ever.
             let excess = excesses[excesses.len() - 1];
-            let charged = self.ways.iter().map(|way| self.charge(way.terms(), excess)).fold(f64::INFINITY, f64::min);
+            let for_ever =
+                |terms: &Terms| terms.local * (self.local)((last as f64 * spacing).exp_m1()) + terms.linear * excess;
+            let charged = self.ways.iter().map(|way| for_ever(way.terms())).fold(f64::INFINITY, f64::min);
             let is_stuck = last_delta > 0.99 * first_delta && last_delta < 2.0 * charged;
             if last_delta <= floor || is_stuck || end >= last || curve.len() >= MOST_DOTS {
                 return curve;

@@ -63,6 +63,9 @@ const MOST_PRESENT: f64 = 1e10;
 /// blankets cost.
 const MANY_SPARES: f64 = 1e3;
 
+/// Blankets are tried with a defect of so many floors. The defect is charged times t − 1, which is small.
+const DEFECTS: [f64; 3] = [1.0, 1e3, 1e6];
+
 /// What the floor of a curve is multiplied by for what sums may leave out.
 const LEFT_OUT: f64 = 0.1;
 
@@ -202,16 +205,24 @@ impl Displacement {
     /// What slots of which only the profile is known are summed over; the first terms are the ones to go by.
     fn profile_terms(&self, floor: f64) -> Vec<Terms> {
         let clients = self.scheme.clients();
-        let everybody =
-            |rate: f64| Terms::everybody(clients, rate, blanket(&self.profile, floor), (LEFT_OUT * floor).ln());
+        let everybody = |rate: f64, defect: f64| {
+            Terms::everybody(clients, rate, blanket(&self.profile, defect), (LEFT_OUT * floor).ln())
+        };
+        // A larger defect allows a larger blanket: which is best depends on t. A pure profile has none.
+        let defects: &[f64] = if self.profile.pure_epsilon().is_some() { &[1.0] } else { &DEFECTS };
+        let all_defects = |rate: f64| defects.iter().map(move |defect| everybody(rate, defect * floor));
         match (self.scheme.fixed_size(), self.scheme.check_in_rate()) {
             (_, Some(rate)) => {
                 let terms = Terms::check_in(clients, rate);
                 // Where it is likely that all come, Theorem 2 is the better one.
-                if terms.local > floor { vec![terms, everybody(rate)] } else { vec![terms] }
+                if terms.local > floor {
+                    std::iter::once(terms).chain(all_defects(rate)).collect()
+                } else {
+                    vec![terms]
+                }
             }
             (Some(sampled), None) if sampled < clients => vec![Terms::sampled(clients, sampled)],
-            _ => vec![everybody(1.0)],
+            _ => all_defects(1.0).collect(),
         }
     }
 
@@ -259,15 +270,16 @@ pub(crate) fn speaks(scheme: &Scheme) -> f64 {
     }
 }
 
-/// A share γ of any report's law that every other has too, but for a defect that does not matter: 1/γ is the smallest s
-/// at which the profile is below `floor`, about.
-fn blanket(profile: &LocalProfile, floor: f64) -> Blanket {
+/// A share γ of any report's law that every other has too, but for a defect: 1/γ is the smallest s at which the profile
+/// is below `defect`, about.
+fn blanket(profile: &LocalProfile, defect: f64) -> Blanket {
     const STEP: f64 = 1.05;
     let mut ratio = 1.0;
-    while profile.delta_upper(ratio - 1.0) > floor && ratio - 1.0 < profile.end() && ratio < 1e15 {
+    while profile.delta_upper(ratio - 1.0) > defect && ratio - 1.0 < profile.end() && ratio < 1e15 {
         ratio *= STEP;
     }
-    let ratio = ratio.min(1.0 + profile.end());
-    // Rounded: γ down, and the defect at a ratio that is not larger than 1/γ.
-    Blanket { gamma: 1.0 / ratio * (1.0 - 1e-15), defect: profile.delta_upper((ratio - 1.0) * (1.0 - 1e-15)) }
+    // γ is rounded down by more than all roundings before it: 1/γ is not smaller than the ratio, nor than that of the end.
+    let end = profile.end();
+    let (ratio, excess) = if ratio < 1.0 + end { (ratio, ratio - 1.0) } else { (1.0 + end, end) };
+    Blanket { gamma: 1.0 / ratio * (1.0 - 1e-15), defect: profile.delta_upper(excess) }
 }

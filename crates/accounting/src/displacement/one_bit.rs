@@ -60,6 +60,9 @@ const BLOCK_POINTS: f64 = 48.0;
 /// The larger of the two steps, tD, has at most so many lattice points.
 const MOST_PARTS: f64 = 64.0;
 
+/// The lattice of a slot of type A reaches to t: at larger t − 1 the profile has to do.
+const WIDEST: f64 = 4_096.0;
+
 /// Of all windows together, about so many points are looked at in one scan.
 const POINTS: f64 = 4e5;
 
@@ -87,6 +90,9 @@ impl Way for OneBitSlots {
     /// Where there are too many numbers of slots of type A to look at, they are taken in steps: the slots in
     /// between are undecided, and may be of either type.
     fn calls(&self, term: &Term, group: &Group, points: &[f64]) -> Option<Vec<f64>> {
+        if group.excess_high > WIDEST {
+            return None;
+        }
         let (slots, rate) = match term.slots {
             SlotCount::Fixed(slots) => (slots, 1.0),
             SlotCount::Thinned { slots, rate } => (slots, rate),

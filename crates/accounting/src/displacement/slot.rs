@@ -87,7 +87,7 @@ impl<'a> SlotSum<'a> {
         let cut = if is_heavy(last) { BULK_CUT * single(last) } else { CUT_SHARE * self.normal_call(last) };
         let top = self.top(self.negligible.max(cut));
         let mut spacing = self.finest().max(top * down / MOST_POINTS);
-        if self.profile.end().is_finite() {
+        if top >= self.profile.end() {
             // The end of the profile is where the law has an atom: a lattice point.
             spacing = top / (top / spacing).ceil();
         }
@@ -111,12 +111,9 @@ impl<'a> SlotSum<'a> {
     /// Where the law of a slot may end, if that is to cost at most `most` of the call in all.
     pub(crate) fn top(&self, most: f64) -> f64 {
         let end = self.profile.end();
-        if end.is_finite() {
-            return end;
-        }
         let is_enough = |top: f64| self.present * self.profile.delta_upper(top) <= most;
         let mut high = 1.0;
-        while !is_enough(high) && high < 1e300 {
+        while !is_enough(high) && high < end.min(1e300) {
             high *= 4.0;
         }
         let mut low = 0.25 * high;
@@ -124,7 +121,8 @@ impl<'a> SlotSum<'a> {
             let middle = (low * high).sqrt();
             if is_enough(middle) { high = middle } else { low = middle }
         }
-        high
+        // Next to the end, the end: that is where the law may have an atom.
+        if high < 0.5 * end { high } else { end }
     }
 }
 
@@ -173,4 +171,43 @@ fn integral(profile: &LocalProfile, limit: f64) -> f64 {
         (at, value) = (next, next_value);
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The corollary: ±(E − 1) and ±t(E − 1) with probability 1/(E+1) each, and 0, which no lattice here holds.
+    #[test]
+    fn the_law_of_a_pure_slot() {
+        let (epsilon, excess) = (1.2_f64, 0.3);
+        let profile = LocalProfile::Pure { epsilon };
+        let (gap, p) = (epsilon.exp_m1(), 1.0 / (1.0 + epsilon.exp()));
+        let t = 1.0 + excess;
+        let atoms = |t: f64| [(gap, p), (-t * gap, p), (t - 1.0, 1.0 - 2.0 * p)];
+        for spacing in [gap / 7.0, gap / 40.0] {
+            let law = law(&profile, excess, spacing, [41, 60]);
+            for i in -40..40 {
+                let x = 0.1 * f64::from(i);
+                // At its own t and at every smaller one.
+                for t in [t, 1.0 + 0.5 * excess, 1.0] {
+                    let truth: f64 = atoms(t).iter().map(|(value, mass)| mass * (value - x).max(0.0)).sum();
+                    let value: f64 = (law.masses.iter().enumerate())
+                        .map(|(i, mass)| mass * ((law.first + i as i64) as f64 * spacing - x).max(0.0))
+                        .sum();
+                    assert!(value + law.excess >= truth - 1e-14, "{t}, {x}: {value} below {truth}");
+                    assert!(value <= truth + spacing / 4.0 + 0.5 * excess, "{t}, {x}: {value} far above {truth}");
+                }
+            }
+        }
+    }
+
+    /// A profile that ends above 0: that much is the excess.
+    #[test]
+    fn a_delta_that_stays_is_charged() {
+        let profile = LocalProfile::Approximate { epsilon: 1.0, delta: 0.01 };
+        let end = profile.end();
+        let law = law(&profile, 0.2, end / 20.0, [20, 24]);
+        assert!(law.excess >= 0.01 && law.excess < 0.0101, "{}", law.excess);
+    }
 }

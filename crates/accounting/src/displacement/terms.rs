@@ -60,8 +60,9 @@ pub(crate) struct Blanket {
 /// Numbers of slots within this share of each other are taken for one.
 const CLOSE: f64 = 2e-3;
 
-/// Each block of them is wider than the one before by this factor.
+/// Each block of them is wider than the one before by this factor, but no wider than this share of the slots that are left.
 const GROWTH: f64 = 2.0;
+const WIDEST: f64 = 0.05;
 
 /// Check-ins are told apart by about so many sizes.
 const MOST_SIZES: u64 = 256;
@@ -141,7 +142,8 @@ impl Terms {
             let count = if rate < 1.0 { SlotCount::Thinned { slots, rate } } else { SlotCount::Fixed(slots) };
             terms.push(Term { weight: inflate(gamma * sum, slack(next)), slots: count, population: slots });
             taken = next;
-            width = (width as f64 * GROWTH) as u64;
+            let widest = (others - taken) as f64 * WIDEST;
+            width = ((width as f64 * GROWTH).min(widest) as u64).max(1);
         }
         let linear = inflate(defect / (gamma - 2.0 * defect), SLACK);
         Self { terms, local: inflate(after(taken), slack(taken)), linear }
@@ -152,4 +154,75 @@ impl Terms {
 fn all_come(clients: u64, rate: f64) -> f64 {
     let ln_all = clients as f64 * rate.ln();
     inflate(ln_all.exp(), 4.0 * f64::EPSILON * (1.0 + ln_all.abs())).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Theorem 2's recursion, step by step, for sums that are given.
+    fn recursion(others: u64, gamma: f64, defect: f64, excess: f64, of_sum: impl Fn(u64) -> f64) -> f64 {
+        let mut bound = 0.25;
+        for m in 1..=others {
+            bound = gamma * of_sum(m) + (1.0 - gamma + defect) * bound + defect * (bound + excess);
+        }
+        bound
+    }
+
+    /// What the terms come to, for the same sums.
+    fn of_terms(terms: &Terms, excess: f64, of_sum: impl Fn(u64) -> f64) -> f64 {
+        let sums: f64 = terms.terms.iter().map(|term| term.weight * of_sum(term.population)).sum();
+        sums + terms.local * 0.25 + terms.linear * excess
+    }
+
+    #[test]
+    fn theorem_2_is_unrolled() {
+        let excess = 0.5;
+        let of_sum = |m: u64| 0.2 / (m as f64).sqrt();
+        for (others, rate, gamma, defect) in [
+            (40, 1.0, 0.3, 0.0),
+            (40, 1.0, 0.3, 0.01),
+            (500, 1.0, 0.02, 1e-4),
+            (40, 0.6, 0.1, 0.02),
+            (7, 1.0, 0.5, 0.0),
+        ] {
+            let terms = Terms::everybody(others + 1, rate, Blanket { gamma, defect }, -60.0);
+            let all = (1.0 - rate) + rate * gamma;
+            let truth = recursion(others, all, rate * gamma * defect, excess, of_sum);
+            let value = of_terms(&terms, excess, of_sum);
+            assert!(value >= truth * (1.0 - 1e-14), "{others}, {rate}, {gamma}, {defect}: {value} below {truth}");
+            assert!(value <= 1.5 * truth, "{others}, {rate}, {gamma}, {defect}: {value} far above {truth}");
+        }
+    }
+
+    /// Cut off early, the rest is charged the local profile.
+    #[test]
+    fn what_is_not_unrolled_is_charged() {
+        let terms = Terms::everybody(1_001, 1.0, Blanket { gamma: 0.01, defect: 0.0 }, -2.0);
+        let total: f64 = terms.terms.iter().map(|term| term.weight).sum();
+        assert!(total < 0.95 && total + terms.local >= 1.0, "{total} {}", terms.local);
+    }
+
+    #[test]
+    fn everybody_who_comes_is_counted() {
+        for (clients, rate) in [(3_u64, 0.9_f64), (10, 0.5), (200, 0.03), (5, 1.0 - 1e-9)] {
+            let all = rate.powi(clients as i32);
+            assert!(Terms::check_in(clients, rate).local >= all * (1.0 - 1e-15));
+            for width in [1, 4, 12] {
+                let terms = Terms::check_in_by_size(clients, rate, width, -30.0);
+                assert!(terms.local >= all + (-30.0_f64).exp() * (1.0 - 1e-15));
+                let SlotCount::Sizes(sizes) = &terms.terms[0].slots else { panic!("sizes") };
+                // As many as come, or more, are at least as likely as they are.
+                for least in 0..clients {
+                    let law = Binomial { trials: clients, p: rate, q: 1.0 - rate };
+                    let truth: f64 = law.masses(least, clients - 1).iter().sum();
+                    let charged: f64 = sizes.iter().filter(|(size, _)| *size >= least).map(|(_, weight)| weight).sum();
+                    assert!(
+                        charged + (-30.0_f64).exp() >= truth * (1.0 - 1e-12),
+                        "{clients}, {rate}, {width}, {least}"
+                    );
+                }
+            }
+        }
+    }
 }

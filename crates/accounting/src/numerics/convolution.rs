@@ -359,3 +359,77 @@ fn power_of(mut base: Complex64, mut exponent: u64) -> Complex64 {
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (1/4, 3/4) to the 16th: every mass is a float.
+    fn binomial(power: u64) -> Vec<f64> {
+        let mut masses = vec![1.0];
+        for _ in 0..power {
+            let mut next = vec![0.0; masses.len() + 1];
+            for (i, mass) in masses.iter().enumerate() {
+                next[i] += 0.25 * mass;
+                next[i + 1] += 0.75 * mass;
+            }
+            masses = next;
+        }
+        masses
+    }
+
+    fn assert_within(cycle: &[f64], error: f64, exact: &[f64]) {
+        let off = cycle.iter().zip(exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off > 0.0 && off <= error && error < 1e-12, "off by {off:e}, charged {error:e}");
+    }
+
+    #[test]
+    fn the_error_that_is_charged_covers_the_one_that_is_made() {
+        let factor = Factor { first: 0, stride: 1, values: &[0.25, 0.75], power: 16 };
+        let (cycle, error) = product_of_powers(&[factor], 24);
+        assert_within(&cycle, error, &binomial(16));
+        // Two factors, and one draw of each of 16 that happens with probability 3/4: the same law.
+        let two = || Factor { first: 0, stride: 1, values: &[0.25, 0.75], power: 8 };
+        let (cycle, error) = product_of_powers(&[two(), two()], 24);
+        assert_within(&cycle, error, &binomial(16));
+        let (cycle, error) = Spectrum::new(1, 1, &[1.0], 24).thinned(0.75, 16).transformed_back();
+        assert_within(&cycle, error, &binomial(16));
+        // A random number of draws.
+        let (cycle, error) = Spectrum::new(0, 1, &[0.25, 0.75], 24).mixed(&[(3, 0.5), (16, 0.5)]).transformed_back();
+        let three = binomial(3);
+        let mixed: Vec<f64> =
+            binomial(16).iter().enumerate().map(|(i, m)| 0.5 * m + 0.5 * three.get(i).unwrap_or(&0.0)).collect();
+        assert_within(&cycle, error, &mixed);
+    }
+
+    /// Every choice of two kinds against its own product.
+    #[test]
+    fn products_of_all_choices_are_what_they_are() {
+        let (a, b) = (Spectrum::new(0, 1, &[0.25, 0.75], 24), Spectrum::new(1, 1, &[1.0], 24));
+        let mut seen = 0;
+        each_product((&a, &b), (1.0, 1.0), &Product::one(24), 2, 5, |k, cycle, error| {
+            // b moves by one: 2·(5 − k) of them move the binomial of 2k.
+            let mut exact = vec![0.0; 2 * (5 - k)];
+            exact.extend(binomial(2 * k as u64));
+            let off = cycle.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(off <= error && error < 1e-12, "{k}: off by {off:e}, charged {error:e}");
+            seen += 1;
+        });
+        assert_eq!(seen, 6);
+    }
+
+    /// A frequency that thinning brings next to 0: its logarithm has no digits left, and the charge must know.
+    #[test]
+    fn thinned_frequencies_next_to_nothing() {
+        for length in [3_usize, 6, 12, 24, 48, 96] {
+            for shift in 1..length as i64 {
+                let (cycle, error) = Spectrum::new(shift, 1, &[1.0], length).thinned(0.5, 1).transformed_back();
+                let mut exact = vec![0.0; length];
+                exact[0] += 0.5;
+                exact[shift as usize] += 0.5;
+                let off = cycle.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(off <= error, "{shift} of {length}: off by {off:e}, charged {error:e}");
+            }
+        }
+    }
+}

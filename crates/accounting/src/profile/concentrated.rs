@@ -12,7 +12,8 @@ const STEPS: usize = 6;
 /// sense of Kullback and Leibler, so the total variation is at most μ/2 (Pinsker), and δ(s) ≤ δ(1) is no more.
 /// **Direction: up.**
 pub(super) fn delta_upper(mu: f64, excess: f64) -> f64 {
-    let epsilon = excess.ln_1p();
+    // Rounded down where it overflowed: δ does not increase.
+    let epsilon = excess.min(f64::MAX).ln_1p();
     let rho = 0.5 * mu * mu;
     // With x = λ − 1: f(x) = x(ρ(1+x) − ε) + x·ln(x) − (1+x)·ln(1+x), f' = ρ(1 + 2x) − ε + ln(x/(1+x)), f'' > 0.
     let ln_delta = |x: f64| x * (rho * (1.0 + x) - epsilon) + x * x.ln() - (1.0 + x) * x.ln_1p();
@@ -20,7 +21,8 @@ pub(super) fn delta_upper(mu: f64, excess: f64) -> f64 {
     for _ in 0..STEPS {
         let slope = rho * (1.0 + 2.0 * x) - epsilon - (1.0 / x).ln_1p();
         let curvature = 2.0 * rho + 1.0 / (x * (1.0 + x));
-        x = (x - slope / curvature).clamp(0.25 * x, 4.0 * x);
+        // Not `clamp`, which panics where x is no number; then Pinsker's bound is the answer.
+        x = (x - slope / curvature).max(0.25 * x).min(4.0 * x);
     }
     // A term of the exponent is rounded where it is large.
     let size = x * (rho * (1.0 + x) + epsilon) + 4.0 * (1.0 + x) * (1.0 + x).ln().max(1.0);
@@ -51,5 +53,19 @@ mod tests {
                 assert!(value <= best.exp() * (1.0 + 1e-6), "μ = {mu}, z = {z}: {value:e} above {:e}", best.exp());
             }
         }
+    }
+
+    /// Losses and noise beyond all floats have an answer, and it is a bound.
+    #[test]
+    fn neither_end_of_the_floats_panics() {
+        for mu in [1e-200, 1e-3, 0.5, 30.0] {
+            let mut before = 1.0;
+            for excess in [0.0, 1.0, 1e30, 1e300, f64::MAX, f64::INFINITY] {
+                let value = delta_upper(mu, excess);
+                assert!(value >= 0.0 && value <= before + 0.5 * mu, "μ = {mu}, {excess}: {value}");
+                before = value;
+            }
+        }
+        assert!(delta_upper(0.5, f64::INFINITY) < 1e-300);
     }
 }

@@ -111,7 +111,7 @@ impl Tilted {
     ///
     /// From the top down, with A the mass above a point and G its call: one lattice point further down
     /// G grows by h·A, and in between linearly. No term is negative.
-    fn calls(&self, points: &[f64], unavoidable: f64) -> Vec<Reading> {
+    pub(super) fn calls(&self, points: &[f64], unavoidable: f64) -> Vec<Reading> {
         let value = |i: usize| (self.first + i as i64) as f64 * self.spacing;
         let count = self.masses.len();
         let reach = value(0).abs().max(value(count - 1).abs());

@@ -123,3 +123,35 @@ impl Masses {
         calls
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sums::Law;
+
+    /// Five draws by hand; the limit cuts most of the larger sums off, and that is charged.
+    #[test]
+    fn what_is_cut_off_at_the_top_is_charged() {
+        let law = Law { spacing: 1.0, first: -1, masses: vec![0.75, 0.0, 0.125, 0.125], excess: 1e-4 };
+        let mut sums = std::collections::BTreeMap::from([(0_i64, 1.0)]);
+        for _ in 0..5 {
+            let mut next = std::collections::BTreeMap::new();
+            for (sum, mass) in &sums {
+                for (i, one) in law.masses.iter().enumerate() {
+                    *next.entry(sum + i as i64 - 1).or_insert(0.0) += mass * one;
+                }
+            }
+            sums = next;
+        }
+        let points = [-2.0, 0.0, 1.5, 2.5];
+        for top in [2.0, 3.0, 20.0] {
+            for (x, call) in points.iter().zip(calls_direct(&Draws::fixed(&law, 5), top, &points)) {
+                let truth: f64 = sums.iter().map(|(sum, mass)| mass * (*sum as f64 - x).max(0.0)).sum();
+                let truth = truth + 5.0 * law.excess;
+                assert!(call >= truth, "{top}, {x}: {call} below {truth}");
+                // What is below the lowest value of a draw is moved up to it.
+                assert!(top < 20.0 || call <= 1.2 * truth, "{x}: {call} far above {truth}");
+            }
+        }
+    }
+}

@@ -133,3 +133,46 @@ fn kinks(spacing: f64, dots: &[f64], rounding: f64) -> Vec<f64> {
     }
     masses
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(law: &Law, x: f64) -> f64 {
+        let value = |i: usize| (law.first + i as i64) as f64 * law.spacing;
+        law.masses.iter().enumerate().map(|(i, mass)| mass * (value(i) - x).max(0.0)).sum()
+    }
+
+    /// The potential of ±1 with probability 1/2 each, at quarters: calls and puts (1 − x)/2.
+    #[test]
+    fn a_potential_becomes_its_law() {
+        let dots: Vec<f64> = (0..=6).map(|j| (0.5 * (1.0 - 0.25 * f64::from(j))).max(0.0)).collect();
+        let law = Law::from_potential(0.25, &dots, &dots);
+        for x in [-2.0, -1.0, -0.3, 0.0, 0.3, 0.99, 1.0] {
+            let truth = 0.5 * f64::max(1.0 - x, 0.0) + 0.5 * f64::max(-1.0 - x, 0.0);
+            let value = call(&law, x) + law.excess;
+            assert!(value >= truth * (1.0 - 1e-15) && value <= truth + 1e-12, "{x}: {value} {truth}");
+        }
+        // Cut off at 1/2: the call there is 1/4, and that is the excess.
+        let law = Law::from_potential(0.25, &dots[..3], &dots);
+        assert!(law.excess >= 0.25 && law.excess < 0.25 + 1e-12, "{}", law.excess);
+        for x in [-2.0, -0.3, 0.0, 0.3, 0.9] {
+            let truth = 0.5 * f64::max(1.0 - x, 0.0) + 0.5 * f64::max(-1.0 - x, 0.0);
+            assert!(call(&law, x) + law.excess >= truth * (1.0 - 1e-15), "{x}");
+        }
+    }
+
+    /// Dots that are not convex: no mass is negative, and the law is above every convex curve below the dots.
+    #[test]
+    fn dots_that_are_not_convex_have_a_minorant() {
+        let convex = [0.5, 0.25, 0.125, 0.0625, 0.0];
+        let raised = [0.5, 0.25, 0.2, 0.0625, 0.0];
+        let law = Law::from_potential(1.0, &raised, &convex);
+        assert!(law.masses.iter().all(|mass| *mass >= 0.0), "{:?}", law.masses);
+        for (j, dot) in convex.iter().enumerate() {
+            let value = call(&law, j as f64);
+            assert!(value >= dot * (1.0 - 1e-15) && value <= raised[j] + 1e-12, "{j}: {value} {dot}");
+        }
+        assert!((law.masses.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}

@@ -472,3 +472,89 @@ fn convolve(parts: &[Part], window: &Window) -> Tilted {
     sum.normalise();
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sums::calls_upper;
+
+    /// A law of three values, with something cut off at its top.
+    fn law() -> Law {
+        Law { spacing: 0.5, first: -2, masses: vec![0.375, 0.0, 0.125, 0.5], excess: 1e-3 }
+    }
+
+    /// E(S − x)₊ of so many draws, each happening with probability `rate`, by listing all sums.
+    fn exact(law: &Law, draws: u64, rate: f64, x: f64) -> f64 {
+        let mut sums = std::collections::BTreeMap::from([(0_i64, 1.0)]);
+        for _ in 0..draws {
+            let mut next = std::collections::BTreeMap::new();
+            for (sum, mass) in &sums {
+                *next.entry(*sum).or_insert(0.0) += mass * (1.0 - rate);
+                for (i, one) in law.masses.iter().enumerate() {
+                    *next.entry(sum + law.first + i as i64).or_insert(0.0) += mass * rate * one;
+                }
+            }
+            sums = next;
+        }
+        sums.iter().map(|(sum, mass)| mass * (*sum as f64 * law.spacing - x).max(0.0)).sum()
+    }
+
+    const POINTS: [f64; 6] = [-3.0, 0.0, 0.7, 2.0, 3.3, 5.9];
+
+    #[test]
+    fn calls_are_at_least_those_of_all_sums() {
+        let law = law();
+        for rate in [1.0, 0.3] {
+            let calls = calls_upper(&[Draws::new(&law, Number::Thinned { draws: 12, rate })], &POINTS);
+            for (x, call) in POINTS.into_iter().zip(calls) {
+                // What is cut off each draw is charged for each that happens.
+                let truth = exact(&law, 12, rate, x) + 12.0 * rate * law.excess;
+                assert!(call >= truth && call <= truth * (1.0 + 1e-6), "{rate}, {x}: {call:e} {truth:e}");
+            }
+        }
+        let calls = calls_upper(&[Draws::new(&law, Number::Mixed(&[(3, 0.25), (12, 0.75)]))], &POINTS);
+        for (x, call) in POINTS.into_iter().zip(calls) {
+            let truth = 0.25 * exact(&law, 3, 1.0, x) + 0.75 * exact(&law, 12, 1.0, x) + 9.75 * law.excess;
+            assert!(call >= truth && call <= truth * (1.0 + 1e-6), "{x}: {call:e} {truth:e}");
+        }
+    }
+
+    /// A window that is much too narrow: all that lies outside is paid for.
+    #[test]
+    fn what_lies_outside_of_a_window_is_charged() {
+        let law = Law { excess: 0.0, ..law() };
+        for theta in [0.0, 0.4, 1.5] {
+            let parts = [Part::new(&Draws::fixed(&law, 12), theta)];
+            for (first, length) in [(-6, 12), (0, 8), (-12, 16), (4, 6)] {
+                let (low, high) = (first as f64 * 0.5, (first + length as i64 - 1) as f64 * 0.5);
+                let tail = |sign: f64, end: f64| {
+                    let phi = 0.5;
+                    Some(((parts[0].cumulant_upper(sign * phi) - sign * phi * end).min(0.0), phi))
+                };
+                let window = Window { first, length, below: tail(-1.0, low), above: tail(1.0, high) };
+                let sum = convolve(&parts, &window);
+                for (x, reading) in POINTS.iter().zip(sum.calls(&POINTS, 0.0)) {
+                    let truth = exact(&law, 12, 1.0, *x);
+                    assert!(reading.call >= truth, "θ = {theta}, {first}, {x}: {:e} below {truth:e}", reading.call);
+                }
+            }
+        }
+    }
+
+    /// A coarser lattice is above, and not by much.
+    #[test]
+    fn coarsening_goes_up() {
+        let law = Law { excess: 0.0, ..law() };
+        for theta in [0.0, 0.6] {
+            let fine = power(&[Part::new(&Draws::fixed(&law, 8), theta)]);
+            for ratio in [2, 3, 5] {
+                let coarse = fine.clone().coarsened(ratio);
+                for (x, reading) in POINTS.iter().zip(coarse.calls(&POINTS, 0.0)) {
+                    let truth = exact(&law, 8, 1.0, *x);
+                    assert!(reading.call >= truth, "{theta}, {ratio}, {x}: {:e} below {truth:e}", reading.call);
+                    assert!(reading.call <= truth + 0.25 * ratio as f64 * 0.5, "{theta}, {ratio}, {x}");
+                }
+            }
+        }
+    }
+}

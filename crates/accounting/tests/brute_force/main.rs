@@ -8,6 +8,8 @@
 //!
 //! | module | what it checks |
 //! |---|---|
+//! | `displacement` | every bound by displacement: all extreme datasets, random ones, several rounds |
+//! | `approximate` | randomizers with a δ0 |
 //! | `dominating` | the crate's pairs and their composition against the cell-by-cell sums |
 //! | `enumerator` | the enumerator itself: against a second, slower one, and against closed forms |
 //! | `single_round` | random and exhaustive datasets, one round: hockey-stick and Rényi divergence |
@@ -18,8 +20,10 @@
 //!
 //! `cargo test --release -p shuffledp-accounting --test brute_force -- --nocapture` prints how close the truth comes.
 
+mod approximate;
 mod cases;
 mod composed;
+mod displacement;
 mod divergence;
 mod dominating;
 mod enumerator;
