@@ -6,6 +6,7 @@ use crate::numerics::directed::{add_up, mul_up};
 use crate::numerics::led_bisection::smallest_safe_led;
 use crate::pair::{Direction, LinearPair, Resolution, upper};
 use crate::pld::{LossDistribution, LossLattice, Rounds, cache};
+use crate::profile::LocalProfile;
 use crate::scheme::{LocalStructure, Mechanism, Output, RandomizerSpec, Release, Round};
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub(crate) struct Composed {
 /// What bounds one round.
 enum Bounded {
     ByDisplacement(Displacement),
+    /// Two-level randomizers: displacement, or the pair of their blanket.
+    ByEither(Displacement, LinearPair),
     /// Where a report may depend on those before it in the same round.
     ByClones(LinearPair),
 }
@@ -83,17 +86,23 @@ impl Composed {
     /// At least δ at `epsilon` ≥ 0.
     pub(crate) fn delta(&self, epsilon: f64) -> Result<f64> {
         // How small δ is, is what is asked: two or three steps settle it.
-        let mut guess = FIRST_GUESS;
+        let (mut guess, mut found) = (FIRST_GUESS, f64::INFINITY);
         loop {
             let floor = floor(guess, self.count());
             let delta = match self.single() {
-                Some(round) => round.delta_upper(epsilon, floor),
-                None => self.together(floor)?.delta(epsilon)?,
+                Some(round) => round.delta_upper(epsilon, floor, f64::INFINITY),
+                None => match self.together(floor)?.delta(epsilon) {
+                    Ok(delta) => delta,
+                    // Far out nothing is left to compose, and what was found before stands.
+                    Err(_) if found < f64::INFINITY => return Ok(found),
+                    Err(error) => return Err(error),
+                },
             };
-            if delta >= guess || guess <= SMALLEST {
-                return Ok(delta.min(1.0));
+            found = found.min(delta);
+            if found >= guess || guess <= SMALLEST {
+                return Ok(found.min(1.0));
             }
-            guess = (delta * 1e-3).min(guess * 1e-30).max(SMALLEST);
+            guess = (found * 1e-3).min(guess * 1e-30).max(SMALLEST);
         }
     }
 
@@ -144,14 +153,29 @@ impl Bounded {
         let Round { scheme, randomizer } = round;
         match randomizer.mechanism() {
             Mechanism::Sequential { local_epsilon } => Ok(Self::ByClones(upper::any_ldp(scheme, local_epsilon)?)),
-            _ => Displacement::new(scheme, all_that_is_known(randomizer), Fineness::FINE).map(Self::ByDisplacement),
+            _ => {
+                let known = all_that_is_known(randomizer);
+                let displacement = Displacement::new(scheme, known, Fineness::FINE)?;
+                Ok(match known {
+                    Known::Profile(LocalProfile::TwoLevel { epsilon, high_mass }) => {
+                        Self::ByEither(displacement, upper::two_level(scheme, epsilon, high_mass)?)
+                    }
+                    _ => Self::ByDisplacement(displacement),
+                })
+            }
         }
     }
 
     fn lattice(&self, floor: f64, per_deviation: f64) -> Arc<LossLattice> {
+        let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation, Resolution::FINE);
         match self {
             Self::ByDisplacement(displacement) => displacement.lattice(floor),
-            Self::ByClones(pair) => cache::lattice(pair, Direction::Up, per_deviation, Resolution::FINE),
+            Self::ByEither(displacement, pair) => {
+                let (displaced, blanket) = (displacement.lattice(floor), lattice(pair));
+                // Both are bounds; the one that spreads less is the better one, most likely.
+                if displaced.cumulant(1.0) <= blanket.cumulant(1.0) { displaced } else { blanket }
+            }
+            Self::ByClones(pair) => lattice(pair),
         }
     }
 }
@@ -167,7 +191,7 @@ fn all_that_is_known(randomizer: &RandomizerSpec) -> Known {
 /// At least ε of one round at `delta`.
 fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64) -> Result<f64> {
     let excess = |epsilon: f64| {
-        let bound = round.delta_upper(epsilon, floor);
+        let bound = round.delta_upper(epsilon, floor, delta);
         // The comparison decides; the logarithm leads.
         let ln_ratio = (bound / delta).ln();
         Ok::<_, AccountingError>(if bound <= delta { ln_ratio.min(0.0) } else { ln_ratio.max(f64::MIN_POSITIVE) })

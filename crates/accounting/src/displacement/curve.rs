@@ -15,6 +15,8 @@ pub(crate) struct Fineness {
     pub(crate) slots: f64,
     /// Windows of sums have about so many points.
     pub(crate) window: f64,
+    /// Points of a slot's lattice to either side, in a heavy tail.
+    pub(super) heavy: f64,
     /// One law serves values of e^ε that are this close to each other.
     pub(crate) close: f64,
     /// Slots to a block, for any ε0-LDP randomizer.
@@ -28,12 +30,20 @@ pub(crate) struct Fineness {
 
 impl Fineness {
     /// Costs about 1e-3 of ε.
-    pub(crate) const FINE: Self =
-        Self { losses: 64.0, slots: 32.0, window: 32_768.0, close: 2e-3, block: 12, parts: 24, scans: 1.0 };
+    pub(crate) const FINE: Self = Self {
+        losses: 64.0,
+        slots: 32.0,
+        window: 32_768.0,
+        heavy: 512.0,
+        close: 2e-3,
+        block: 12,
+        parts: 24,
+        scans: 1.0,
+    };
 
     /// Costs some 1e-3 of ε, and a fraction of the time.
     pub(crate) const ROUGH: Self =
-        Self { losses: 16.0, slots: 12.0, window: 4_096.0, close: 1e-2, block: 8, parts: 8, scans: 0.1 };
+        Self { losses: 16.0, slots: 12.0, window: 4_096.0, heavy: 128.0, close: 1e-2, block: 8, parts: 8, scans: 0.1 };
 
     /// The same where the law of a slot does not depend on e^ε: one serves all values. Few slots are resolved less finely, for it
     /// is the law's points that take time then.
@@ -122,22 +132,23 @@ pub(crate) struct Bounds<'a> {
 }
 
 impl Bounds<'_> {
-    /// At these values, which increase.
-    pub(crate) fn at(&self, excesses: &[f64]) -> Vec<f64> {
-        let mut deltas = self.caps(excesses);
-        self.lower(&mut deltas, excesses);
-        deltas
+    /// At one value; ways whose charges alone are above `most` are not asked.
+    pub(crate) fn at(&self, excess: f64, most: f64) -> f64 {
+        let mut deltas = self.caps(&[excess]);
+        let hopeful = |way: &&Box<dyn Way>| self.charge(way.terms(), excess) <= most;
+        self.lower(&mut deltas, &[excess], self.ways.iter().filter(hopeful));
+        deltas[0]
     }
 
     fn caps(&self, excesses: &[f64]) -> Vec<f64> {
         excesses.iter().map(|excess| (self.cap)(*excess)).collect()
     }
 
-    /// Lowers bounds to those of all ways, and says whether that made any difference.
-    fn lower(&self, deltas: &mut [f64], excesses: &[f64]) -> bool {
+    /// Lowers bounds to those of these ways, and says whether that made any difference.
+    fn lower<'a>(&self, deltas: &mut [f64], excesses: &[f64], ways: impl Iterator<Item = &'a Box<dyn Way>>) -> bool {
         let group = Group { excess_low: excesses[0], excess_high: excesses[excesses.len() - 1] };
         let mut is_lower = false;
-        for way in self.ways {
+        for way in ways {
             let bounds = self.of_way(way.as_ref(), &group, excesses);
             for (delta, bound) in deltas.iter_mut().zip(bounds.into_iter().flatten()) {
                 is_lower |= bound < *delta;
@@ -184,7 +195,7 @@ impl Bounds<'_> {
             let cap = deltas[0];
             let is_hopeless = hopeless.is_finite() && cap > 0.5 * hopeless;
             if !is_hopeless {
-                hopeless = if self.lower(&mut deltas, &excesses) { f64::INFINITY } else { cap };
+                hopeless = if self.lower(&mut deltas, &excesses, self.ways.iter()) { f64::INFINITY } else { cap };
             }
             indices.iter().zip(&deltas).for_each(|(i, delta)| curve.push(*i, *delta));
             let (end, first_delta, last_delta) = (indices[indices.len() - 1], deltas[0], deltas[deltas.len() - 1]);

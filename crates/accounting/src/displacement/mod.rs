@@ -63,8 +63,11 @@ const MOST_PRESENT: f64 = 1e10;
 /// blankets cost.
 const MANY_SPARES: f64 = 1e3;
 
-/// Blankets are tried with a defect of so many floors. The defect is charged times t − 1, which is small.
-const DEFECTS: [f64; 3] = [1.0, 1e3, 1e6];
+/// A blanket may have a defect of so many floors: it is charged times t − 1, which is small.
+const DEFECTS: [f64; 5] = [1.0, 1e2, 1e4, 1e6, 1e8];
+
+/// Losses of so many standard deviations decide which of them is the best.
+const DECISIVE: f64 = 4.0;
 
 /// What the floor of a curve is multiplied by for what sums may leave out.
 const LEFT_OUT: f64 = 0.1;
@@ -138,13 +141,14 @@ impl Displacement {
         })
     }
 
-    /// At least δ of one round at ε ≥ 0. Divergences below `floor` need not be resolved.
-    pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64) -> f64 {
+    /// At least δ of one round at ε ≥ 0. Divergences below `floor` need not be resolved, nor those that are above `most` for what
+    /// is charged besides sums.
+    pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64, most: f64) -> f64 {
         let (ways, extent) = self.ways(floor);
         if epsilon >= extent.largest && self.profile.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
             return 0.0;
         }
-        self.bounds(&ways, |bounds| bounds.at(&[epsilon.exp_m1().next_down().max(0.0)])[0]).min(1.0)
+        self.bounds(&ways, |bounds| bounds.at(epsilon.exp_m1().next_down().max(0.0), most)).min(1.0)
     }
 
     /// The largest loss of a round; may be infinite.
@@ -205,25 +209,35 @@ impl Displacement {
     /// What slots of which only the profile is known are summed over; the first terms are the ones to go by.
     fn profile_terms(&self, floor: f64) -> Vec<Terms> {
         let clients = self.scheme.clients();
-        let everybody = |rate: f64, defect: f64| {
-            Terms::everybody(clients, rate, blanket(&self.profile, defect), (LEFT_OUT * floor).ln())
-        };
-        // A larger defect allows a larger blanket: which is best depends on t. A pure profile has none.
-        let defects: &[f64] = if self.profile.pure_epsilon().is_some() { &[1.0] } else { &DEFECTS };
-        let all_defects = |rate: f64| defects.iter().map(move |defect| everybody(rate, defect * floor));
+        let everybody = |rate: f64| self.best_of_blankets(rate, floor);
         match (self.scheme.fixed_size(), self.scheme.check_in_rate()) {
             (_, Some(rate)) => {
                 let terms = Terms::check_in(clients, rate);
                 // Where it is likely that all come, Theorem 2 is the better one.
-                if terms.local > floor {
-                    std::iter::once(terms).chain(all_defects(rate)).collect()
-                } else {
-                    vec![terms]
-                }
+                if terms.local > floor { vec![terms, everybody(rate)] } else { vec![terms] }
             }
             (Some(sampled), None) if sampled < clients => vec![Terms::sampled(clients, sampled)],
-            _ => all_defects(1.0).collect(),
+            _ => vec![everybody(1.0)],
         }
+    }
+
+    /// Theorem 2 with the blanket that is charged least where it matters. A larger defect allows a larger blanket, and with
+    /// that a spare is found sooner.
+    fn best_of_blankets(&self, rate: f64, floor: f64) -> Terms {
+        let clients = self.scheme.clients();
+        let excess = (DECISIVE * self.typical_loss()).exp_m1();
+        let charged = |terms: &Terms| terms.local * self.profile.delta_upper(excess) + terms.linear * excess;
+        let with = |defect: &f64| {
+            Terms::everybody(clients, rate, blanket(&self.profile, defect * floor), (LEFT_OUT * floor).ln())
+        };
+        let mut best = with(&DEFECTS[0]);
+        for terms in DEFECTS[1..].iter().map(with) {
+            // What is below the floor does not matter: then the larger blanket.
+            if charged(&terms) <= charged(&best).max(floor) {
+                best = terms;
+            }
+        }
+        best
     }
 
     /// What blocks of slots are summed over.

@@ -27,9 +27,8 @@ const HEAVY: f64 = 6.0;
 /// Before a heavy tail the cut may cost this share.
 const BULK_CUT: f64 = 5e-3;
 
-/// In a heavy tail the cut may cost this share, and lattices have so many points to either side.
+/// In a heavy tail the cut may cost this share.
 const HEAVY_CUT: f64 = 1e-3;
-const HEAVY_POINTS: f64 = 1_024.0;
 
 /// The same, as a share of a divergence that does not matter.
 const CUT_OF_FLOOR: f64 = 1e-2;
@@ -78,9 +77,9 @@ impl<'a> SlotSum<'a> {
         if first > HEAVY * self.deviation && is_heavy(last) {
             let top = self.top(self.negligible.max(HEAVY_CUT * single(last)));
             // A single draw is what counts: the lattice is as fine as that needs.
-            let spacing = (top / HEAVY_POINTS).max(self.deviation / self.present.sqrt() / self.fineness.slots);
+            let spacing = (top / self.fineness.heavy).max(self.deviation / self.present.sqrt() / self.fineness.slots);
             let points_up = (top / spacing).ceil();
-            let points_down = (down * points_up).min(2.0 * HEAVY_POINTS);
+            let points_down = (down * points_up).min(2.0 * self.fineness.heavy);
             let law = law(spacing, [points_up as usize, points_down as usize]);
             return Some(calls_direct(&Draws::new(&law, self.number), top, points));
         }

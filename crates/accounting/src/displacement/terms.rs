@@ -62,13 +62,13 @@ const CLOSE: f64 = 2e-3;
 
 /// Each block of them is wider than the one before by this factor, but no wider than this share of the slots that are left.
 const GROWTH: f64 = 2.0;
-const WIDEST: f64 = 0.05;
+const WIDEST: f64 = 0.1;
 
 /// Check-ins are told apart by about so many sizes.
 const MOST_SIZES: u64 = 256;
 
 /// The logarithm of the share of the local profile from which on it is charged altogether.
-const HOPELESS: f64 = -0.1;
+const HOPELESS: f64 = -2.0;
 
 /// Covers the roundings of a weight.
 const SLACK: f64 = 64.0 * f64::EPSILON;

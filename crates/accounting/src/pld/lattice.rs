@@ -43,7 +43,7 @@ impl LossLattice {
     }
 
     /// `ln Σ mass·e^{θ·loss}` over the finite part, by Horner's rule. Chooses orders; nothing rests on it.
-    pub(super) fn cumulant(&self, theta: f64) -> f64 {
+    pub(crate) fn cumulant(&self, theta: f64) -> f64 {
         let last = self.first + self.masses.len() as i64 - 1;
         // Σ m_i e^{θ(i − last)h}: terms decrease from the top, so the sum neither overflows nor vanishes.
         horner(&self.masses, (-theta * self.spacing).exp()).ln() + theta * last as f64 * self.spacing
