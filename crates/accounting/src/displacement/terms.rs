@@ -60,9 +60,11 @@ pub(crate) struct Blanket {
 /// Numbers of slots within this share of each other are taken for one.
 const CLOSE: f64 = 2e-3;
 
-/// Each block of them is wider than the one before by this factor, but no wider than this share of the slots that are left.
+/// Each block of them is wider than the one before by this factor, but no wider than a share of the slots that are left, or
+/// a smaller one of all.
 const GROWTH: f64 = 2.0;
 const WIDEST: f64 = 0.1;
+const WIDEST_OF_ALL: f64 = 0.06;
 
 /// Check-ins are told apart by about so many sizes.
 const MOST_SIZES: u64 = 256;
@@ -142,7 +144,7 @@ impl Terms {
             let count = if rate < 1.0 { SlotCount::Thinned { slots, rate } } else { SlotCount::Fixed(slots) };
             terms.push(Term { weight: inflate(gamma * sum, slack(next)), slots: count, population: slots });
             taken = next;
-            let widest = (others - taken) as f64 * WIDEST;
+            let widest = ((others - taken) as f64 * WIDEST).max(others as f64 * WIDEST_OF_ALL);
             width = ((width as f64 * GROWTH).min(widest) as u64).max(1);
         }
         let linear = inflate(defect / (gamma - 2.0 * defect), SLACK);

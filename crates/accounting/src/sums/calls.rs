@@ -14,7 +14,7 @@ const ACCURACY: f64 = 1e-6;
 const ACCURACY_OF_HEAVY: f64 = 1e-4;
 
 /// Points that no tilt serves are gone through in about so many steps.
-const FEWEST_STEPS: usize = 16;
+const FEWEST_STEPS: usize = 4;
 
 /// Attempts at a point, before what is known of it has to do. A tilt moves the mean so many standard deviations beyond the point; in
 /// between is no tilt at all: any tilt makes the end of a heavy tail the bulk.
