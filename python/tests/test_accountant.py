@@ -49,7 +49,6 @@ def test_the_question_and_the_accountant_agree():
     assert accountant.epsilon(1e-8) == asked
 
 
-@pytest.mark.xfail(raises=shuffledp.NumericalError, strict=True, reason="Composed::delta in crates/accounting: beyond what rounds can lose, not finite")
 def test_an_epsilon_that_no_round_reaches_has_no_delta():
     """One in a hundred speaks: a round loses at most ln(1 + 0.01·(e − 1)) = 0.0171, whatever is reported, and two of them less than 0.05."""
     accountant = shuffledp.Accountant()

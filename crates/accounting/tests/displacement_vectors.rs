@@ -128,7 +128,9 @@ fn any_randomizer_by_blocks() {
         let blocks = row.delta("displacement-any-pld", Mechanism::Any { local_epsilon });
         assert!(blocks <= row.delta * (1.0 + row.cost()), "{}: {blocks:e} above {:e}", row.name, row.delta);
         // 3-RR, the others at a third value, is one of the randomizers.
-        let least = lower::third_value(&row.scheme, local_epsilon, 3).unwrap().delta_lower(row.t.ln());
+        let least = lower::third_value(&row.scheme, local_epsilon, lower::Overlap::of_values(3).unwrap())
+            .unwrap()
+            .delta_lower(row.t.ln());
         assert!(blocks >= least, "{}: {blocks:e} below {least:e}", row.name);
         sharper += usize::from(blocks < 0.99 * row.delta);
     }

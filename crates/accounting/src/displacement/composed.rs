@@ -25,11 +25,11 @@ pub(crate) struct Composed {
 
 /// What bounds one round.
 enum Bounded {
-    ByDisplacement(Displacement),
+    Displaced(Displacement),
     /// Two-level randomizers: displacement, or the pair of their blanket.
-    ByEither(Displacement, LinearPair),
+    Either(Displacement, LinearPair),
     /// Where a report may depend on those before it in the same round.
-    ByClones(LinearPair),
+    Clones(LinearPair),
 }
 
 /// The share of δ, spread over the rounds, that their curves need not resolve.
@@ -56,7 +56,7 @@ const PER_DEVIATION_SINGLE: f64 = 512.0;
 impl Composed {
     /// These rounds, all of one kind.
     pub(super) fn of(displacement: Displacement, count: u64) -> Self {
-        Self { rounds: vec![(Bounded::ByDisplacement(displacement), count)], ..Self::default() }
+        Self { rounds: vec![(Bounded::Displaced(displacement), count)], ..Self::default() }
     }
 
     /// `round` happens `count` times; all that is known of its randomizer is used.
@@ -114,7 +114,7 @@ impl Composed {
     /// The only thing that happened, if it is one round. It needs no lattice: its bound itself is solved for ε.
     fn single(&self) -> Option<&Displacement> {
         match self.rounds.as_slice() {
-            [(Bounded::ByDisplacement(round), 1)] if self.releases.is_empty() && self.gaussian <= 0.0 => Some(round),
+            [(Bounded::Displaced(round), 1)] if self.releases.is_empty() && self.gaussian <= 0.0 => Some(round),
             _ => None,
         }
     }
@@ -152,15 +152,15 @@ impl Bounded {
     fn new(round: &Round) -> Result<Self> {
         let Round { scheme, randomizer } = round;
         match randomizer.mechanism() {
-            Mechanism::Sequential { local_epsilon } => Ok(Self::ByClones(upper::any_ldp(scheme, local_epsilon)?)),
+            Mechanism::Sequential { local_epsilon } => Ok(Self::Clones(upper::any_ldp(scheme, local_epsilon)?)),
             _ => {
                 let known = all_that_is_known(randomizer);
                 let displacement = Displacement::new(scheme, known, Fineness::FINE)?;
                 Ok(match known {
                     Known::Profile(LocalProfile::TwoLevel { epsilon, high_mass }) => {
-                        Self::ByEither(displacement, upper::two_level(scheme, epsilon, high_mass)?)
+                        Self::Either(displacement, upper::two_level(scheme, epsilon, high_mass)?)
                     }
-                    _ => Self::ByDisplacement(displacement),
+                    _ => Self::Displaced(displacement),
                 })
             }
         }
@@ -169,13 +169,13 @@ impl Bounded {
     fn lattice(&self, floor: f64, per_deviation: f64) -> Arc<LossLattice> {
         let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation, Resolution::FINE);
         match self {
-            Self::ByDisplacement(displacement) => displacement.lattice(floor),
-            Self::ByEither(displacement, pair) => {
+            Self::Displaced(displacement) => displacement.lattice(floor),
+            Self::Either(displacement, pair) => {
                 let (displaced, blanket) = (displacement.lattice(floor), lattice(pair));
                 // Both are bounds; the one that spreads less is the better one, most likely.
                 if displaced.cumulant(1.0) <= blanket.cumulant(1.0) { displaced } else { blanket }
             }
-            Self::ByClones(pair) => lattice(pair),
+            Self::Clones(pair) => lattice(pair),
         }
     }
 }

@@ -135,8 +135,8 @@ impl Bounds<'_> {
     /// At one value; ways whose charges alone are above `most` are not asked.
     pub(crate) fn at(&self, excess: f64, most: f64) -> f64 {
         let mut deltas = self.caps(&[excess]);
-        let hopeful = |way: &&Box<dyn Way>| self.charge(way.terms(), excess) <= most;
-        self.lower(&mut deltas, &[excess], self.ways.iter().filter(hopeful));
+        let ways = self.ways.iter().map(AsRef::as_ref);
+        self.lower(&mut deltas, &[excess], ways.filter(|way| self.charge(way.terms(), excess) <= most));
         deltas[0]
     }
 
@@ -145,11 +145,11 @@ impl Bounds<'_> {
     }
 
     /// Lowers bounds to those of these ways, and says whether that made any difference.
-    fn lower<'a>(&self, deltas: &mut [f64], excesses: &[f64], ways: impl Iterator<Item = &'a Box<dyn Way>>) -> bool {
+    fn lower<'a>(&self, deltas: &mut [f64], excesses: &[f64], ways: impl Iterator<Item = &'a dyn Way>) -> bool {
         let group = Group { excess_low: excesses[0], excess_high: excesses[excesses.len() - 1] };
         let mut is_lower = false;
         for way in ways {
-            let bounds = self.of_way(way.as_ref(), &group, excesses);
+            let bounds = self.of_way(way, &group, excesses);
             for (delta, bound) in deltas.iter_mut().zip(bounds.into_iter().flatten()) {
                 is_lower |= bound < *delta;
                 *delta = delta.min(bound);
@@ -195,7 +195,11 @@ impl Bounds<'_> {
             let cap = deltas[0];
             let is_hopeless = hopeless.is_finite() && cap > 0.5 * hopeless;
             if !is_hopeless {
-                hopeless = if self.lower(&mut deltas, &excesses, self.ways.iter()) { f64::INFINITY } else { cap };
+                hopeless = if self.lower(&mut deltas, &excesses, self.ways.iter().map(AsRef::as_ref)) {
+                    f64::INFINITY
+                } else {
+                    cap
+                };
             }
             indices.iter().zip(&deltas).for_each(|(i, delta)| curve.push(*i, *delta));
             let (end, first_delta, last_delta) = (indices[indices.len() - 1], deltas[0], deltas[deltas.len() - 1]);

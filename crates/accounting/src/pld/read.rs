@@ -1,9 +1,11 @@
 //! δ(ε) and ε(δ) of composed rounds.
 
 use super::Direction;
+use super::LossLattice;
 use super::compose::Rounds;
 use super::tilted::Tilted;
 use crate::error::{AccountingError, Result};
+use crate::numerics::directed::{mul_up, sum_up};
 use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_orders};
 use std::cell::RefCell;
 
@@ -27,6 +29,11 @@ impl Rounds {
         if self.is_single() {
             return self.read_delta(&self.composed(0.0, 0.0), epsilon);
         }
+        if self.direction == Direction::Up && epsilon > self.largest() {
+            return Ok(
+                sum_up(self.parts.iter().map(|(lattice, count)| mul_up(lattice.infinity, *count as f64))).min(1.0)
+            );
+        }
         let (order, ln_chernoff) = minimise_over_orders(Orders::Reals, self.max_order(), |order| {
             Ok(ln_delta_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, epsilon))
         })?;
@@ -37,6 +44,13 @@ impl Rounds {
             return self.read_delta(&self.composed(0.0, (2.0 * MARGIN).sqrt()), epsilon);
         }
         self.read_delta(&composed, epsilon)
+    }
+
+    /// At least the largest finite loss of all rounds together.
+    fn largest(&self) -> f64 {
+        let top = |lattice: &LossLattice| (lattice.first + lattice.masses.len() as i64) as f64 * lattice.spacing;
+        let sum: f64 = self.parts.iter().map(|(lattice, count)| top(lattice).max(0.0) * *count as f64).sum();
+        sum * (1.0 + 1e-9)
     }
 
     /// One round is read as it is: nothing is transformed, so nothing need be tilted.
