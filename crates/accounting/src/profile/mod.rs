@@ -70,6 +70,10 @@ pub enum LocalProfile {
 impl LocalProfile {
     /// At least δ(1 + `excess`), for `excess` ≥ 0. **Direction: up.** Every value is between 0 and 1.
     pub fn delta_upper(&self, excess: f64) -> f64 {
+        // Exactly: what is rounded up below must not become a δ0.
+        if self.pure_epsilon().is_some() && excess >= self.end() {
+            return 0.0;
+        }
         let delta = match *self {
             Self::Pure { epsilon } => inflate(ramp(epsilon, excess) / (1.0 + epsilon.exp()), SLACK),
             Self::TwoLevel { epsilon, high_mass } => {
@@ -108,17 +112,21 @@ impl LocalProfile {
             | Self::TwoLevel { epsilon, .. }
             | Self::Approximate { epsilon, .. }
             | Self::Laplace { epsilon }
-            | Self::DiscreteLaplace { epsilon, .. } => epsilon.exp_m1().next_up(),
+            | Self::DiscreteLaplace { epsilon, .. } => largest_excess(epsilon),
             Self::Gaussian { .. } | Self::Concentrated { .. } => f64::INFINITY,
             Self::Points(points) => points.end(),
         }
     }
 }
 
-/// `(E − s)₊`.
+/// At least e^ε0 − 1.
+fn largest_excess(epsilon: f64) -> f64 {
+    epsilon.exp_m1().next_up().next_up()
+}
+
+/// At least `(E − s)₊`: the difference may be small next to the rounding of E.
 fn ramp(epsilon: f64, excess: f64) -> f64 {
-    // e^ε0 − 1 is rounded, and the difference may be small: two steps up.
-    (epsilon.exp_m1().next_up().next_up() - excess).max(0.0)
+    (largest_excess(epsilon) - excess).max(0.0)
 }
 
 /// At least ε0 − ε: both may be rounded, and their difference may be small.
@@ -137,15 +145,10 @@ fn laplace(missing: f64) -> f64 {
 /// `E·a^{2i}`, i = 0..m, and `H_s = 1 − a^i` at `s = E·a^{2i}`; between them no outcome changes sign, so H is linear.
 /// Smaller shifts, and those that are spread over several coordinates, are dominated as for Laplace noise.
 fn discrete_laplace(epsilon: f64, distance: u64, excess: f64) -> f64 {
-    // Rounded up, as in [`ramp`].
-    let up = |epsilon: f64| epsilon.exp_m1().next_up().next_up();
-    if excess >= up(epsilon) {
-        return 0.0;
-    }
     let step = 2.0 * epsilon / distance as f64;
     let place = ((epsilon - excess.ln_1p()) / step).floor().max(0.0);
     // From the upper to the lower end of the chord, E·e^{−i·step} to E·e^{−(i+1)·step}; losses above ε0 are none.
-    let (upper, lower) = (up(epsilon - place * step), (epsilon - (place + 1.0) * step).exp_m1());
+    let (upper, lower) = (largest_excess(epsilon - place * step), (epsilon - (place + 1.0) * step).exp_m1());
     let share = ((upper - excess) / (upper - lower)).clamp(0.0, 1.0);
     let (least, most) = (laplace(place * step), laplace((place + 1.0) * step));
     inflate(least + share * (most - least), 64.0 * f64::EPSILON * (1.0 + epsilon) * distance as f64)
