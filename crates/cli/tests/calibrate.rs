@@ -12,7 +12,7 @@ const SETTING: &str = "--clients 1e6 --sampled 1000 --local-epsilon 2";
 /// (flags without the unknown, the unknown, target and δ)
 const PROBLEMS: [(&str, &str, &str); 6] = [
     ("--clients 1e6 --sampled 1000 --rounds 1e4", "local-epsilon", "--target-epsilon 0.2 --delta 1e-8"),
-    ("--clients 6e4 --sampled 6000 --randomizer gaussian --rounds 50", "sigma", "--target-epsilon 1 --delta 1e-5"),
+    ("--clients 6e4 --sampled 6000 --randomizer gaussian --rounds 50", "sigma", "--target-epsilon 0.1 --delta 1e-5"),
     (SETTING, "rounds", "--target-epsilon 0.2 --delta 1e-8"),
     (
         "--sampled 1000 --randomizer ldp-sgd --local-epsilon 2 --rounds 1e4",

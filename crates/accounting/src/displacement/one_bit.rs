@@ -45,6 +45,9 @@ impl OneBitSlots {
     }
 }
 
+/// Where ε0 is smaller, the profile has to do.
+const LEAST_LOCAL_EPSILON: f64 = 1e-9;
+
 /// What rounding atoms to the lattice may cost of the variance of a slot.
 const SPREAD: f64 = 3e-3;
 
@@ -98,6 +101,10 @@ impl Way for OneBitSlots {
             SlotCount::Thinned { slots, rate } => (slots, rate),
             SlotCount::Sizes(_) => return None,
         };
+        // Steps so small are lost in rounding, and with them what one bit knows more than the profile.
+        if self.local_epsilon < LEAST_LOCAL_EPSILON {
+            return None;
+        }
         let bits = Bits::new(self.local_epsilon, group.excess_high, rate, &self.fineness, self.floor);
         let blocks = (slots as f64 * rate / MOST_PRESENT).ceil() as u64;
         if blocks <= 1 {

@@ -4,7 +4,7 @@ use super::curve::{Fineness, Group, Way};
 use super::terms::{Term, Terms};
 use crate::numerics::directed::inflate;
 use crate::profile::LocalProfile;
-use crate::sums::{Draws, Law, Number, calls_direct, calls_upper};
+use crate::sums::{Draws, Law, Number, calls_direct, calls_of_heavy_tail, calls_upper};
 
 /// Slots of which nothing is known but the local profile.
 pub(super) struct ProfileSlots {
@@ -85,7 +85,7 @@ impl<'a> SlotSum<'a> {
         }
         let cut = if is_heavy(last) { BULK_CUT * single(last) } else { CUT_SHARE * self.normal_call(last) };
         let top = self.top(self.negligible.max(cut));
-        let mut spacing = self.finest().max(top * down / MOST_POINTS);
+        let mut spacing = self.finest().max(top * down / self.fineness.window);
         if top >= self.profile.end() {
             // The end of the profile is where the law has an atom: a lattice point.
             spacing = top / (top / spacing).ceil();
@@ -93,7 +93,8 @@ impl<'a> SlotSum<'a> {
         let points_up = (top / spacing).ceil();
         let points_down = (down * points_up).ceil();
         let law = law(spacing, [points_up as usize, points_down as usize]);
-        Some(calls_upper(&[Draws::new(&law, self.number)], points))
+        let draws = [Draws::new(&law, self.number)];
+        Some(if is_heavy(last) { calls_of_heavy_tail(&draws, points) } else { calls_upper(&draws, points) })
     }
 
     /// As fine a lattice for one slot as the sum needs.

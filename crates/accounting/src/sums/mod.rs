@@ -15,7 +15,7 @@ mod law;
 mod power;
 mod scan;
 
-pub(crate) use calls::calls_upper;
+pub(crate) use calls::{calls_of_heavy_tail, calls_upper};
 pub(crate) use direct::calls_direct;
 pub(crate) use law::Law;
 pub(crate) use scan::Scan;

@@ -30,7 +30,7 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, String> {
         match (numbers.as_deref(), is_first) {
             (Some([epsilon, delta]), _) => points.push((*epsilon, *delta)),
             // A heading has no number in it.
-            (None, true) if cells.iter().all(|cell| cell.parse::<f64>().is_err()) => {}
+            (None, true) if cells.len() == 2 && cells.iter().all(|cell| cell.parse::<f64>().is_err()) => {}
             _ => return Err(format!("line {}: expected ε and δ, such as 0.5,0.01, not {line:?}", number + 1)),
         }
         is_first = false;
