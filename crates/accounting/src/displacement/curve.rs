@@ -34,7 +34,7 @@ impl Fineness {
         losses: 64.0,
         slots: 32.0,
         window: 32_768.0,
-        heavy: 512.0,
+        heavy: 1_024.0,
         close: 2e-3,
         block: 12,
         parts: 24,

@@ -91,7 +91,8 @@ impl<'a> SlotSum<'a> {
             spacing = top / (top / spacing).ceil();
         }
         let points_up = (top / spacing).ceil();
-        let points_down = (down * points_up).ceil();
+        // What is cut off at the bottom costs nothing but tightness.
+        let points_down = (down * points_up).ceil().min(self.fineness.window);
         let law = law(spacing, [points_up as usize, points_down as usize]);
         let draws = [Draws::new(&law, self.number)];
         Some(if is_heavy(last) { calls_of_heavy_tail(&draws, points) } else { calls_upper(&draws, points) })

@@ -69,10 +69,8 @@ const WIDEST_OF_ALL: f64 = 0.06;
 /// Check-ins are told apart by about so many sizes.
 const MOST_SIZES: u64 = 256;
 
-/// The logarithm of the share of the local profile from which on it is charged altogether: without a defect, where pairs
-/// without a spare do better, and with one.
-const HOPELESS: f64 = -10.0;
-const HOPELESS_WITH_DEFECT: f64 = -2.0;
+/// The logarithm of the share of the local profile from which on it is charged altogether.
+const HOPELESS: f64 = -2.0;
 
 /// Covers the roundings of a weight.
 const SLACK: f64 = 64.0 * f64::EPSILON;
@@ -129,8 +127,7 @@ impl Terms {
         // The logarithm of the factor from one step to the next.
         let ln_next = (2.0 * defect - gamma).ln_1p();
         // Where there are too few clients for a spare to be among them, the local profile is all there is.
-        let hopeless = if defect > 0.0 { HOPELESS_WITH_DEFECT } else { HOPELESS };
-        let is_hopeless = ln_next * others as f64 > hopeless;
+        let is_hopeless = ln_next * others as f64 > HOPELESS;
         if is_hopeless || ln_next.is_nan() {
             return Self { terms: Vec::new(), local: 1.0, linear: 0.0 };
         }

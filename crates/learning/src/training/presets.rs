@@ -72,15 +72,15 @@ mod tests {
     #[test]
     fn presets_can_be_set_up_and_cost_what_they_say() {
         let said = [
-            ("quick", "0.44070"),
-            ("girgis-fig5a", "0.42088"),
-            ("girgis-fig5a-tuned", "0.42088"),
-            ("girgis-fig5b", "0.64704"),
-            ("girgis-fig5b-tuned", "0.64704"),
-            ("checkin-fig3a", "0.48968"),
-            ("checkin-fig3b", "2.3297"),
-            ("checkin-fig4", "0.061735"),
-            ("gaussian-fig1b", "3.1618"),
+            ("quick", "0.32682"),
+            ("girgis-fig5a", "0.32273"),
+            ("girgis-fig5a-tuned", "0.32273"),
+            ("girgis-fig5b", "0.47861"),
+            ("girgis-fig5b-tuned", "0.47861"),
+            ("checkin-fig3a", "0.36178"),
+            ("checkin-fig3b", "0.12082"),
+            ("checkin-fig4", "0.00094506"),
+            ("gaussian-fig1b", "0.14578"),
             ("enhanced-fig4", "88.203"),
             ("reference", "inf"),
         ];
