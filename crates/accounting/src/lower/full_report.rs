@@ -18,6 +18,9 @@ pub(super) struct FullReport;
 /// Errors grow with the square root of the number of clients; beyond this many they are not small.
 const MAX_CLIENTS: u64 = 100_000_000_000;
 
+/// The scale of discrete Laplace noise, in steps, is the exact one within this share.
+const STEP_ROUNDING: f64 = 1e-9;
+
 /// Outcomes with a smaller likelihood ratio are dropped: their losses would be differences of rounded numbers.
 const LEAST_RATIO: f64 = 1e-6;
 
@@ -46,10 +49,10 @@ fn report_of(randomizer: &RandomizerSpec) -> Result<Report> {
     match (randomizer.mechanism(), randomizer.local_structure()) {
         // Rounded down: a little less than the distance of the records is the distance of two records between them.
         (Mechanism::Gaussian { sigma }, _) => Report::gaussian((2.0 / sigma).next_down()),
+        (Mechanism::Laplace { local_epsilon }, _) => Report::laplace(local_epsilon.next_down()),
         // On every grid the discrete Laplace tells more: the continuous one is the discrete one with independent noise added.
-        (Mechanism::Laplace { local_epsilon } | Mechanism::DiscreteLaplace { local_epsilon }, _) => {
-            Report::laplace(local_epsilon.next_down())
-        }
+        // Its scale in whole steps is rounded up, by less than this.
+        (Mechanism::DiscreteLaplace { local_epsilon }, _) => Report::laplace(local_epsilon * (1.0 - STEP_ROUNDING)),
         (_, LocalStructure::TwoLevel { epsilon, high_mass }) if high_mass < 0.5 => {
             Report::two_level(epsilon, high_mass)
         }

@@ -3,7 +3,7 @@
 use super::blocks::Kernel;
 use super::sum::{Atom, Sum};
 use crate::numerics::compensated::Accumulator;
-use crate::numerics::convolution::{Spectrum, fast_length, transform_back};
+use crate::numerics::convolution::{Spectrum, fast_length, power_of_one_plus, transform_back};
 use realfft::num_complex::Complex64;
 use std::f64::consts::{PI, TAU};
 
@@ -254,18 +254,14 @@ impl TiltedSlot {
 
     /// `(1 + d)^slots` for a d that is off by at most `error`.
     fn raised(&self, difference: Complex64, error: f64) -> Frequency {
-        let moved = 1.0 + difference;
-        let ln_size = 0.5 * (2.0 * difference.re + difference.norm_sqr()).ln_1p();
-        let angle = moved.im.atan2(moved.re);
-        let size = (self.slots * ln_size).exp();
-        let value = Complex64::from_polar(size, self.slots * angle);
-        let relative = self.slots * error / moved.norm_sqr().sqrt()
-            + 16.0 * U * (1.0 + self.slots * (ln_size.abs() + angle.abs()));
+        let (value, rounding) = power_of_one_plus(difference, self.slots);
+        let size = (1.0 + difference).norm_sqr().sqrt();
+        let relative = self.slots * error / size + rounding;
         if relative < 0.1 {
-            Frequency { value, error: size * relative.exp_m1() }
+            Frequency { value, error: value.norm_sqr().sqrt() * relative.exp_m1() }
         } else {
             // |a^k − b^k| ≤ |a|^k + |b|^k ≤ 2(|a| + e)^k.
-            let largest = moved.norm_sqr().sqrt() + error + 16.0 * U;
+            let largest = size + error + 16.0 * U;
             Frequency { value: Complex64::new(0.0, 0.0), error: 2.0 * (self.slots * largest.ln()).exp() * (1.0 + 1e-6) }
         }
     }

@@ -113,13 +113,10 @@ impl Spectrum {
         let exponent = power as f64;
         for (f, value) in self.values.iter().enumerate() {
             let difference = rate * (value - 1.0);
+            let (raised, rounding) = power_of_one_plus(difference, exponent);
             let moved = 1.0 + difference;
-            let ln_size = 0.5 * (2.0 * difference.re + difference.norm_sqr()).ln_1p();
-            let angle = moved.im.atan2(moved.re);
-            let raised = Complex64::from_polar((exponent * ln_size).exp(), exponent * angle);
             let error = rate * self.error + 4.0 * U * difference.norm_sqr().sqrt();
             let frequency = Frequency { value: moved, size: moved.norm_sqr().sqrt(), error };
-            let rounding = 8.0 * U * (1.0 + exponent * (ln_size.abs() + angle.abs()));
             product.set(f, raised, frequency, exponent, rounding);
         }
         product
@@ -347,6 +344,23 @@ fn steps(length: usize) -> f64 {
     (length as f64).log2().max(1.0)
 }
 
+/// Below this size, `1 + d` itself has more digits than `ln(1 + d)` by way of d.
+const SMALL_BASE: f64 = 0.5;
+
+/// `(1 + d)^k`, and the relative error that computing it adds, beside what `1 + d` is off by.
+///
+/// Next to 1 the logarithm of the size comes from d, so that a power of 10⁹ costs no digits; next to 0 that difference would
+/// cancel, and it comes from `1 + d`.
+pub(crate) fn power_of_one_plus(difference: Complex64, exponent: f64) -> (Complex64, f64) {
+    let moved = 1.0 + difference;
+    let size = moved.norm_sqr().sqrt();
+    let ln_size =
+        if size < SMALL_BASE { size.ln() } else { 0.5 * (2.0 * difference.re + difference.norm_sqr()).ln_1p() };
+    let angle = moved.im.atan2(moved.re);
+    let power = Complex64::from_polar((exponent * ln_size).exp(), exponent * angle);
+    (power, 16.0 * U * (1.0 + exponent * (ln_size.abs() + angle.abs())))
+}
+
 /// `z^n` by repeated squaring: relative error at most about `4n` unit roundoffs.
 fn power_of(mut base: Complex64, mut exponent: u64) -> Complex64 {
     let mut result = Complex64::new(1.0, 0.0);
@@ -381,6 +395,21 @@ mod tests {
     fn assert_within(cycle: &[f64], error: f64, exact: &[f64]) {
         let off = cycle.iter().zip(exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(off > 0.0 && off <= error && error < 1e-12, "off by {off:e}, charged {error:e}");
+    }
+
+    /// Next to 0 the power of 1 + d is as good as 1 + d.
+    #[test]
+    fn powers_of_what_is_next_to_nothing() {
+        for (re, im) in [(2e-9, 0.0), (-3e-9, 1e-9), (1e-12, 5e-11), (0.3, 0.2)] {
+            let difference = Complex64::new(re - 1.0, im);
+            let exact = 1.0 + difference;
+            for exponent in [1_u64, 3, 8] {
+                let (power, rounding) = power_of_one_plus(difference, exponent as f64);
+                let truth = power_of(exact, exponent);
+                let off = (power - truth).norm_sqr().sqrt() / truth.norm_sqr().sqrt();
+                assert!(off <= 2.0 * rounding, "{re}, {im}, {exponent}: {off:e} {rounding:e}");
+            }
+        }
     }
 
     #[test]

@@ -117,7 +117,9 @@ impl Masses {
             }
             let distance = if next < self.masses.len() { value(next) - point } else { 0.0 };
             let sum = (call + distance * above) * error + f64::MIN_POSITIVE;
-            calls.push(if sum >= 0.0 { add_up(sum, self.excess) } else { f64::INFINITY });
+            // What was cut off was read off masses, which may be too small.
+            let cut = mul_up(self.excess, error);
+            calls.push(if sum >= 0.0 { add_up(sum, cut) } else { f64::INFINITY });
         }
         calls.reverse();
         calls
@@ -128,6 +130,14 @@ impl Masses {
 mod tests {
     use super::*;
     use crate::sums::Law;
+
+    /// Masses may be too small by a factor, and so may what was cut off.
+    #[test]
+    fn the_cut_is_rounded_up_with_the_masses() {
+        let masses = Masses { first: 0, masses: vec![1.0], excess: 0.5 };
+        let limits = Limits { spacing: 1.0, lowest: 0, highest: 1 };
+        assert!(masses.calls(&limits, 1.5, &[3.0])[0] >= 0.75);
+    }
 
     /// Five draws by hand; the limit cuts most of the larger sums off, and that is charged.
     #[test]
