@@ -85,25 +85,10 @@ impl Composed {
 
     /// At least δ at `epsilon` ≥ 0.
     pub(crate) fn delta(&self, epsilon: f64) -> Result<f64> {
-        // How small δ is, is what is asked: two or three steps settle it.
-        let (mut guess, mut found) = (FIRST_GUESS, f64::INFINITY);
-        loop {
-            let floor = floor(guess, self.count());
-            let delta = match self.single() {
-                Some(round) => round.delta_upper(epsilon, floor, f64::INFINITY),
-                None => match self.together(floor)?.delta(epsilon) {
-                    Ok(delta) => delta,
-                    // Far out nothing is left to compose, and what was found before stands.
-                    Err(_) if found < f64::INFINITY => return Ok(found),
-                    Err(error) => return Err(error),
-                },
-            };
-            found = found.min(delta);
-            if found >= guess || guess <= SMALLEST {
-                return Ok(found.min(1.0));
-            }
-            guess = (found * 1e-3).min(guess * 1e-30).max(SMALLEST);
-        }
+        delta_by_floor(self.count(), |floor| match self.single() {
+            Some(round) => Ok(round.delta_upper(epsilon, floor, f64::INFINITY)),
+            None => self.together(floor)?.delta(epsilon),
+        })
     }
 
     /// The loss of everything, for other programs: good for any δ that they can resolve.
@@ -203,6 +188,24 @@ fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64) -> Result<f64> {
         high = (2.0 * high).min(most);
     }
     Ok(smallest_safe_led(0.0, high, TOLERANCE, excess)?.unwrap_or(f64::INFINITY))
+}
+
+/// At least the δ that is asked for. How small it is decides which divergences of one of `rounds` rounds need not be resolved,
+/// and that is what is asked: two or three steps settle it. `ask` gets the floor.
+pub(crate) fn delta_by_floor(rounds: u64, ask: impl Fn(f64) -> Result<f64>) -> Result<f64> {
+    let (mut guess, mut found) = (FIRST_GUESS, f64::INFINITY);
+    loop {
+        found = match ask(floor(guess, rounds)) {
+            Ok(delta) => found.min(delta),
+            // Far out nothing is left to compose, and what was found before stands.
+            Err(_) if found < f64::INFINITY => return Ok(found),
+            Err(error) => return Err(error),
+        };
+        if found >= guess || guess <= SMALLEST {
+            return Ok(found.min(1.0));
+        }
+        guess = (found * 1e-3).min(guess * 1e-30).max(SMALLEST);
+    }
 }
 
 /// A divergence of one of `rounds` rounds that does not matter next to `delta`: a power of 10⁵, so that neighbouring

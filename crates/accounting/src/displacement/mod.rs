@@ -23,14 +23,15 @@ mod one_bit;
 mod slot;
 mod terms;
 
-pub(crate) use composed::{Composed, floor};
+pub(crate) use composed::{Composed, delta_by_floor, floor};
 pub(crate) use curve::{Bounds, Extent, Fineness, Group, Way};
 pub(crate) use method::METHODS;
-pub(crate) use slot::{CUT_SHARE, MOST_POINTS, SlotSum, deviation};
+pub(crate) use slot::{CUT_SHARE, SlotSum, deviation};
 pub(crate) use terms::{Term, Terms};
 
 use crate::error::{AccountingError, Result};
-use crate::pair::{Direction, LinearPair, Resolution, upper};
+use crate::pair::upper::{self, MAX_LOCAL_EPSILON};
+use crate::pair::{Direction, LinearPair, Resolution};
 use crate::pld::{LossLattice, Rounds, cache};
 use crate::profile::LocalProfile;
 use crate::scheme::{Participation, Scheme};
@@ -49,10 +50,7 @@ pub(crate) enum Known {
     OneBit { epsilon: f64 },
 }
 
-/// Above it one report gives its sender away, and shuffling hides nothing.
-const MAX_LOCAL_EPSILON: f64 = 32.0;
-
-/// The same for Gaussian noise: sensitivity over standard deviation.
+/// As [`upper::MAX_LOCAL_EPSILON`], for Gaussian noise: sensitivity over standard deviation.
 const MAX_MU: f64 = 30.0;
 
 /// Populations of plain shuffles and check-ins are taken for one in which so many speak, at the most: revealing the

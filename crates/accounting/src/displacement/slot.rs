@@ -15,9 +15,6 @@ pub(super) struct ProfileSlots {
     pub(super) floor: f64,
 }
 
-/// Lattices of one slot have at most this many points to either side.
-pub(crate) const MOST_POINTS: f64 = 32_768.0;
-
 /// What is cut off a slot's law at the top may cost this share of the divergence.
 pub(crate) const CUT_SHARE: f64 = 1e-4;
 
@@ -85,17 +82,22 @@ impl<'a> SlotSum<'a> {
         }
         let cut = if is_heavy(last) { BULK_CUT * single(last) } else { CUT_SHARE * self.normal_call(last) };
         let top = self.top(self.negligible.max(cut));
-        let mut spacing = self.finest().max(top * down / self.fineness.window);
+        let mut spacing = self.finest().max(top * down / self.most_points());
         if top >= self.profile.end() {
             // The end of the profile is where the law has an atom: a lattice point.
             spacing = top / (top / spacing).ceil();
         }
         let points_up = (top / spacing).ceil();
         // What is cut off at the bottom costs nothing but tightness.
-        let points_down = (down * points_up).ceil().min(self.fineness.window);
+        let points_down = (down * points_up).ceil().min(self.most_points());
         let law = law(spacing, [points_up as usize, points_down as usize]);
         let draws = [Draws::new(&law, self.number)];
         Some(if is_heavy(last) { calls_of_heavy_tail(&draws, points) } else { calls_upper(&draws, points) })
+    }
+
+    /// The largest number of points of a slot's lattice.
+    pub(crate) fn most_points(&self) -> f64 {
+        self.fineness.window
     }
 
     /// As fine a lattice for one slot as the sum needs.

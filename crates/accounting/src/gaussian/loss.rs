@@ -4,7 +4,7 @@ use super::pair::{PairCurve, gaussian_mu};
 use super::reports::{Forward, Reports, Reverse, shortfall};
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
-use crate::displacement::{self, Bounds, Extent, Fineness, Terms};
+use crate::displacement::{self, Bounds, Extent, Fineness, Terms, delta_by_floor};
 use crate::error::Result;
 use crate::numerics::directed::{inflate, mul_up};
 use crate::pair::Direction;
@@ -111,9 +111,6 @@ struct Composed {
     rounds: u64,
 }
 
-/// A δ that is asked for is thought to be at least this at first.
-const FIRST_GUESS: f64 = 1e-15;
-
 impl Composed {
     /// The larger of what is asked of P against Q and of Q against P.
     fn larger(&self, floor: f64, ask: impl Fn(&Rounds) -> Result<f64>) -> Result<Answer> {
@@ -131,15 +128,8 @@ impl Analysis for Composed {
     }
 
     fn delta(&self, epsilon: f64) -> Result<Answer> {
-        // How small δ is decides how far tails are resolved, and is what is asked: two or three steps settle it.
-        let mut guess = FIRST_GUESS;
-        loop {
-            let answer = self.larger(displacement::floor(guess, self.rounds), |rounds| rounds.delta(epsilon))?;
-            if answer.value >= guess || guess <= 1e-300 {
-                return Ok(answer);
-            }
-            guess = (answer.value * 1e-3).min(guess * 1e-30).max(1e-300);
-        }
+        delta_by_floor(self.rounds, |floor| Ok(self.larger(floor, |rounds| rounds.delta(epsilon))?.value))
+            .map(Answer::plain)
     }
 }
 

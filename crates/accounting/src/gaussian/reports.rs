@@ -9,7 +9,7 @@
 //! The potential of `w − 1` is the profile δ of one report: its call at c is `E(w − (1+c))₊ = δ(1 + c)`, and its put is
 //! `E((1−c) − w)₊ = (1−c)·δ(1/(1−c))`, because `δ(s) = 1 − s + s·δ(1/s)`.
 
-use crate::displacement::{CUT_SHARE, Fineness, Group, MOST_POINTS, SlotSum, Term, Terms, Way};
+use crate::displacement::{CUT_SHARE, Fineness, Group, SlotSum, Term, Terms, Way};
 use crate::numerics::directed::{inflate, mul_up};
 use crate::profile::LocalProfile;
 use crate::sums::{Draws, Law, calls_upper};
@@ -98,7 +98,7 @@ impl Reverse {
         // matter how far down. Mass below the bottom is moved up to it.
         let deepest = 2.0 * sum.present + FEW;
         let bottom = sum.top(sum.negligible.max(CUT_SHARE * sum.normal_call(last))).min(deepest);
-        let spacing = sum.finest().min(1.0 / TO_THE_END).max(bottom / MOST_POINTS);
+        let spacing = sum.finest().min(1.0 / TO_THE_END).max(bottom / sum.most_points());
         // The call is below the put: where the put may be cut, so may the call.
         let ends = [bottom.min(1.0), bottom].map(|reach| (reach / spacing).ceil() as usize);
         Law::from_functions(spacing, ends, |c| self.0.put(c), |c| self.0.call(c))

@@ -2,22 +2,11 @@
 
 use super::linear::{Cells, LinearPair, Weights};
 use crate::error::{AccountingError, Result};
-use crate::scheme::{LocalStructure, Participation, Round, Scheme};
+use crate::scheme::{Participation, Scheme};
 
 /// Local ε above which the two densities of an outcome differ by more than floats resolve: `e^32 ≈ 8e13` clients would be needed
 /// before shuffling hides anything.
 pub(crate) const MAX_LOCAL_EPSILON: f64 = 32.0;
-
-/// The dominating pair of `round` under the tightest analysis that its randomizer admits.
-pub fn dominating(round: &Round) -> Result<LinearPair> {
-    match round.randomizer.local_structure() {
-        LocalStructure::TwoLevel { epsilon, high_mass } => two_level(&round.scheme, epsilon, high_mass),
-        LocalStructure::Pure { epsilon } => any_ldp(&round.scheme, epsilon),
-        LocalStructure::Approximate => Err(AccountingError::not_applicable(
-            "the randomizer is not pure ε0-LDP, and only those have a linear dominating pair",
-        )),
-    }
-}
 
 /// The pair that dominates a randomizer whose density takes two values of ratio `E = e^ε0`, the higher on a set of blanket
 /// measure `q ≤ 1/2` whatever the input.

@@ -4,7 +4,7 @@
 
 use shuffledp_accounting::pair::{Direction, LinearPair, upper};
 use shuffledp_accounting::pld::{LossLattice, Rounds};
-use shuffledp_accounting::scheme::{self, LocalStructure, Mechanism, RandomizerSpec, Scheme};
+use shuffledp_accounting::scheme::{LocalStructure, Mechanism, RandomizerSpec, Scheme};
 use std::sync::Arc;
 
 /// A randomizer as the bounds see it.
@@ -34,18 +34,16 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// The crate's pair, reached as its accountant reaches it wherever the randomizer has a name.
+    /// The crate's linear pair.
     fn pair(&self) -> LinearPair {
         let scheme = self.scheme;
         match self.randomizer {
             Randomizer::TwoLevel { local_epsilon, high_mass } => upper::two_level(&scheme, local_epsilon, high_mass),
-            Randomizer::Named(randomizer) => {
-                assert!(
-                    !matches!(randomizer.local_structure(), LocalStructure::Approximate),
-                    "no pair for {randomizer:?}"
-                );
-                upper::dominating(&scheme::Round { scheme, randomizer })
-            }
+            Randomizer::Named(randomizer) => match randomizer.local_structure() {
+                LocalStructure::TwoLevel { epsilon, high_mass } => upper::two_level(&scheme, epsilon, high_mass),
+                LocalStructure::Pure { epsilon } => upper::any_ldp(&scheme, epsilon),
+                LocalStructure::Approximate => panic!("no pair for {randomizer:?}"),
+            },
         }
         .expect("a pair for a handful of clients")
     }
