@@ -212,7 +212,7 @@ fn summed_gaussian_noise_has_the_variance_of_all() {
         let config = config(1, 1.0, algorithm, "");
         finish(&config, &data.train).state().weights.clone()
     };
-    let (noisy, quiet) = (step(&everybody("sigma = 20")), step(&everybody("sigma = 1e-3")));
+    let (noisy, quiet) = (step(&everybody("sigma = 20")), step(&everybody("sigma = 0.1")));
     let weights = noisy.len() as f64;
     let variance = noisy.iter().zip(&quiet).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>() / weights;
     let expected = 20.0 * 20.0 / 2000.0;

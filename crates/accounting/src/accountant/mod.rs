@@ -128,7 +128,7 @@ impl Accountant {
     }
 
     /// At least the ε of everything so far at `delta`, replace-one adjacency; 0 if nothing happened, `+∞` where the
-    /// rounds' δ0 exceed δ.
+    /// rounds' δ0 exceed δ, and where noise is too small to hide anything.
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
         require_delta(delta)?;
         if self.is_empty() { Ok(0.0) } else { self.composed()?.epsilon(delta) }

@@ -19,6 +19,8 @@ pub(crate) struct Composed {
     rounds: Vec<(Bounded, u64)>,
     /// Outputs that are not shuffled, Gaussian ones apart.
     releases: Vec<(Release, u64)>,
+    /// Whether there were rounds whose noise is so small that nothing is known to hide it.
+    is_open: bool,
     /// Σ μ² over all Gaussian outputs, rounded up: together they are one with the square root of this.
     gaussian: f64,
 }
@@ -34,9 +36,6 @@ enum Bounded {
 
 /// The share of δ, spread over the rounds, that their curves need not resolve.
 const UNRESOLVED: f64 = 1e-4;
-
-/// ε of a single round is found to this relative accuracy.
-const TOLERANCE: f64 = 1e-7;
 
 /// A δ that is asked for is thought to be at least this at first.
 const FIRST_GUESS: f64 = 1e-15;
@@ -61,7 +60,12 @@ impl Composed {
 
     /// `round` happens `count` times; all that is known of its randomizer is used.
     pub(crate) fn add(&mut self, round: &Round, count: u64) -> Result<()> {
-        self.rounds.push((Bounded::new(round)?, count));
+        let known = all_that_is_known(&round.randomizer);
+        if known.profile().pure_epsilon().is_none() && known.check().is_err() {
+            self.is_open = true;
+        } else {
+            self.rounds.push((Bounded::new(round)?, count));
+        }
         Ok(())
     }
 
@@ -78,6 +82,7 @@ impl Composed {
     /// At least ε at `delta`, strictly between 0 and 1.
     pub(crate) fn epsilon(&self, delta: f64) -> Result<f64> {
         match self.single() {
+            _ if self.is_open => Ok(f64::INFINITY),
             Some(round) => epsilon_of_one(round, delta, floor(delta, 1)),
             None => self.together(floor(delta, self.count()))?.epsilon(delta),
         }
@@ -85,6 +90,9 @@ impl Composed {
 
     /// At least δ at `epsilon` ≥ 0.
     pub(crate) fn delta(&self, epsilon: f64) -> Result<f64> {
+        if self.is_open {
+            return Ok(1.0);
+        }
         delta_by_floor(self.count(), |floor| match self.single() {
             Some(round) => Ok(round.delta_upper(epsilon, floor, f64::INFINITY)),
             None => self.together(floor)?.delta(epsilon),
@@ -93,6 +101,9 @@ impl Composed {
 
     /// The loss of everything, for other programs: good for any δ that they can resolve.
     pub(crate) fn loss_distribution(&self) -> Result<LossDistribution> {
+        if self.is_open {
+            return Ok(LossDistribution { losses: vec![0.0], probabilities: vec![0.0], infinity: 1.0 });
+        }
         self.together(floor(FIRST_GUESS, self.count()))?.distribution()
     }
 
@@ -187,7 +198,7 @@ fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64) -> Result<f64> {
     while high < most && excess(high)? > 0.0 {
         high = (2.0 * high).min(most);
     }
-    Ok(smallest_safe_led(0.0, high, TOLERANCE, excess)?.unwrap_or(f64::INFINITY))
+    Ok(smallest_safe_led(0.0, high, round.fineness().tolerance, excess)?.unwrap_or(f64::INFINITY))
 }
 
 /// At least the δ that is asked for. How small it is decides which divergences of one of `rounds` rounds need not be resolved,

@@ -15,14 +15,18 @@ pub(crate) struct Fineness {
     pub(crate) slots: f64,
     /// Windows of sums have about so many points.
     pub(crate) window: f64,
-    /// Points of a slot's lattice to either side, in a heavy tail.
-    pub(super) heavy: f64,
-    /// One law serves values of e^ε that are this close to each other.
+    /// Sizes of jumps, in a heavy tail.
+    pub(super) heavy: usize,
+    /// One law serves values of t − 1 = e^ε − 1 that are this close to each other,
     pub(crate) close: f64,
+    /// or that differ by this share.
+    pub(crate) grown: f64,
     /// Slots to a block, for any ε0-LDP randomizer.
     pub(crate) block: u64,
     /// Lattice points to a step of a one-bit slot, at the most.
     pub(crate) parts: u32,
+    /// ε of a single round is found to this relative accuracy.
+    pub(super) tolerance: f64,
     /// How many numbers of slots of type A are looked at, for one-bit randomizers, as a share of those that
     /// are affordable.
     pub(crate) scans: f64,
@@ -34,27 +38,39 @@ impl Fineness {
         losses: 64.0,
         slots: 32.0,
         window: 32_768.0,
-        heavy: 1_024.0,
+        heavy: 512,
         close: 2e-3,
+        grown: 0.1,
         block: 12,
         parts: 24,
+        tolerance: 1e-7,
         scans: 1.0,
     };
 
     /// Costs some 1e-3 of ε, and a fraction of the time.
-    pub(crate) const ROUGH: Self =
-        Self { losses: 16.0, slots: 12.0, window: 4_096.0, heavy: 128.0, close: 1e-2, block: 8, parts: 8, scans: 0.1 };
+    pub(crate) const ROUGH: Self = Self {
+        losses: 16.0,
+        slots: 12.0,
+        window: 4_096.0,
+        heavy: 128,
+        close: 1e-2,
+        grown: 0.25,
+        block: 8,
+        parts: 8,
+        tolerance: 1e-4,
+        scans: 1.0,
+    };
 
     /// The same where the law of a slot does not depend on e^ε: one serves all values. Few slots are resolved less finely, for it
     /// is the law's points that take time then.
     pub(crate) fn with_one_law(self) -> Self {
-        Self { close: f64::INFINITY, window: self.window / 4.0, ..self }
+        Self { close: f64::INFINITY, window: self.window / 2.0, ..self }
     }
 
     /// Points of a slot's lattice to its standard deviation, where so many slots are added up: as many as a
     /// window affords.
     pub(crate) fn points_to_a_deviation(&self, present: f64) -> f64 {
-        (self.window / (24.0 * present.sqrt())).clamp(self.slots, 16.0 * self.slots)
+        (self.window / (24.0 * present.sqrt())).clamp(self.slots, 8.0 * self.slots)
     }
 }
 
@@ -112,11 +128,9 @@ const REACH: f64 = 131_072.0;
 const DENSE: f64 = 16.0;
 const SPARSE: i64 = 512;
 
-/// A group of t ends when t − 1 has doubled, from this many standard deviations on.
+/// From this many standard deviations on, or from t = 2, a group of t ends when t − 1 has doubled: what single slots lose
+/// depends little on t. Before, it ends as `Fineness` says.
 const BULK: f64 = 8.0;
-
-/// Up to t = 2 it also ends when t − 1 has grown by this share, and what `Fineness::close` allows.
-const GROWN: f64 = 0.1;
 
 /// A group has at least so many dots.
 const FEWEST: usize = 4;
@@ -134,44 +148,50 @@ pub(crate) struct Bounds<'a> {
 impl Bounds<'_> {
     /// At one value; ways whose charges alone are above `most` are not asked.
     pub(crate) fn at(&self, excess: f64, most: f64) -> f64 {
-        let mut deltas = self.caps(&[excess]);
-        let ways = self.ways.iter().map(AsRef::as_ref);
-        self.lower(&mut deltas, &[excess], ways.filter(|way| self.charge(way.terms(), excess) <= most));
-        deltas[0]
+        let cap = (self.cap)(excess);
+        let asked = self.ways.iter().filter(|way| self.charge(way.terms(), excess) <= most);
+        asked.filter_map(|way| self.of_way(way.as_ref(), &[excess], &[cap])).map(|deltas| deltas[0]).fold(cap, f64::min)
     }
 
-    fn caps(&self, excesses: &[f64]) -> Vec<f64> {
-        excesses.iter().map(|excess| (self.cap)(*excess)).collect()
-    }
-
-    /// Lowers bounds to those of these ways, and says whether that made any difference.
-    fn lower<'a>(&self, deltas: &mut [f64], excesses: &[f64], ways: impl Iterator<Item = &'a dyn Way>) -> bool {
+    /// By one way, at the values of a group; `None` where it has nothing to say that would be below the `caps`.
+    fn of_way(&self, way: &dyn Way, excesses: &[f64], caps: &[f64]) -> Option<Vec<f64>> {
         let group = Group { excess_low: excesses[0], excess_high: excesses[excesses.len() - 1] };
-        let mut is_lower = false;
-        for way in ways {
-            let bounds = self.of_way(way, &group, excesses);
-            for (delta, bound) in deltas.iter_mut().zip(bounds.into_iter().flatten()) {
-                is_lower |= bound < *delta;
-                *delta = delta.min(bound);
-            }
-        }
-        is_lower
-    }
-
-    fn of_way(&self, way: &dyn Way, group: &Group, excesses: &[f64]) -> Option<Vec<f64>> {
         let terms = way.terms();
         let mut deltas: Vec<f64> = excesses.iter().map(|excess| self.charge(terms, *excess)).collect();
+        if deltas.iter().zip(caps).all(|(charge, cap)| charge >= cap) {
+            return None;
+        }
         for term in &terms.terms {
             let population = term.population as f64;
             // Rounded down: the call only grows.
             let point = |excess: &f64| population * excess * (1.0 - 4.0 * f64::EPSILON);
             let points: Vec<f64> = excesses.iter().map(point).collect();
             let share = term.weight / population * (1.0 + 4.0 * f64::EPSILON);
-            for (delta, call) in deltas.iter_mut().zip(way.calls(term, group, &points)?) {
+            for (delta, call) in deltas.iter_mut().zip(way.calls(term, &group, &points)?) {
                 *delta = add_up(*delta, mul_up(share, call));
             }
         }
         Some(deltas)
+    }
+
+    /// By all ways whose turn it is.
+    fn of_ways(&self, excesses: &[f64], turns: &mut [Turn]) -> Vec<f64> {
+        let caps: Vec<f64> = excesses.iter().map(|excess| (self.cap)(*excess)).collect();
+        let mut deltas = caps.clone();
+        let mut asked = Vec::new();
+        for (way, turn) in self.ways.iter().zip(turns) {
+            if !turn.has_come() {
+                continue;
+            }
+            let bounds = self.of_way(way.as_ref(), excesses, &caps).unwrap_or_default();
+            deltas.iter_mut().zip(&bounds).for_each(|(delta, bound)| *delta = delta.min(*bound));
+            asked.push((turn, bounds));
+        }
+        for (turn, bounds) in asked {
+            let is_smallest = |((bound, delta), cap): ((&f64, &f64), &f64)| bound <= delta && bound < cap;
+            turn.made_a_difference(bounds.iter().zip(&deltas).zip(&caps).any(is_smallest));
+        }
+        deltas
     }
 
     /// `local·δ(t) + linear·(t−1)`.
@@ -186,21 +206,11 @@ impl Bounds<'_> {
         let mut curve = HalfCurve::new(spacing);
         let last = (extent.largest / spacing).ceil().min(REACH) as i64;
         let mut index = 0;
-        // Where shuffling hides nothing the ways are not asked again before the cap has halved.
-        let mut hopeless = f64::INFINITY;
+        let mut turns = vec![Turn::default(); self.ways.len()];
         loop {
             let indices = group_of(index, last, spacing, extent, fineness);
             let excesses: Vec<f64> = indices.iter().map(|i| (*i as f64 * spacing).exp_m1()).collect();
-            let mut deltas = self.caps(&excesses);
-            let cap = deltas[0];
-            let is_hopeless = hopeless.is_finite() && cap > 0.5 * hopeless;
-            if !is_hopeless {
-                hopeless = if self.lower(&mut deltas, &excesses, self.ways.iter().map(AsRef::as_ref)) {
-                    f64::INFINITY
-                } else {
-                    cap
-                };
-            }
+            let deltas = self.of_ways(&excesses, &mut turns);
             indices.iter().zip(&deltas).for_each(|(i, delta)| curve.push(*i, *delta));
             let (end, first_delta, last_delta) = (indices[indices.len() - 1], deltas[0], deltas[deltas.len() - 1]);
             // What is charged besides sums may keep the curve above the floor for ever.
@@ -208,12 +218,35 @@ impl Bounds<'_> {
             let for_ever =
                 |terms: &Terms| terms.local * (self.local)((last as f64 * spacing).exp_m1()) + terms.linear * excess;
             let charged = self.ways.iter().map(|way| for_ever(way.terms())).fold(f64::INFINITY, f64::min);
-            let is_stuck = last_delta > 0.99 * first_delta && last_delta < 2.0 * charged;
+            let is_stuck = charged.is_finite() && last_delta > 0.99 * first_delta && last_delta < 2.0 * charged;
             if last_delta <= floor || is_stuck || end >= last || curve.len() >= MOST_DOTS {
                 return curve;
             }
             index = end + 1;
         }
+    }
+}
+
+/// When a way is asked next: one that made no difference rests for a while, and for longer the next time.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    rests: u32,
+    left: u32,
+}
+
+/// No way rests for longer, in groups.
+const LONGEST_REST: u32 = 4;
+
+impl Turn {
+    fn has_come(&mut self) -> bool {
+        let has_come = self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        has_come
+    }
+
+    fn made_a_difference(&mut self, is_lower: bool) {
+        self.rests = if is_lower { 0 } else { (2 * self.rests).clamp(1, LONGEST_REST) };
+        self.left = self.rests;
     }
 }
 
@@ -223,7 +256,7 @@ fn group_of(first: i64, last: i64, spacing: f64, extent: &Extent, fineness: Fine
     let dense = (DENSE * extent.deviation / spacing) as i64;
     let bulk = (BULK * extent.deviation).exp_m1();
     let from = excess(first);
-    let grown = if from < 1.0 { fineness.close + GROWN * from } else { from };
+    let grown = if from < bulk.min(1.0) { fineness.close + fineness.grown * from } else { from };
     let most = (2.0 * from).max(bulk).min(from + grown);
     let mut indices = vec![first];
     let mut index = first;

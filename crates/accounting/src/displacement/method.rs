@@ -6,7 +6,7 @@ use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::profile::LocalProfile;
-use crate::scheme::{LocalStructure, Question};
+use crate::scheme::{LocalStructure, Question, RandomizerSpec};
 
 /// Every bound by displacement, in the order in which they are shown.
 pub(crate) const METHODS: &[&dyn Method] = &[
@@ -65,11 +65,15 @@ impl ByDisplacement {
     fn resolved(&self, question: &Question, fineness: Fineness) -> Result<Box<dyn Analysis>> {
         let randomizer = question.randomizer();
         let known = match (self.class, randomizer.local_structure()) {
-            (Class::Any, LocalStructure::Pure { epsilon } | LocalStructure::TwoLevel { epsilon, .. }) => {
-                Known::Profile(LocalProfile::Pure { epsilon })
-            }
             (Class::Any, LocalStructure::Approximate) => {
                 return Err(AccountingError::not_applicable("the randomizer is not pure ε0-LDP"));
+            }
+            (Class::Any, LocalStructure::Pure { epsilon } | LocalStructure::TwoLevel { epsilon, .. }) => {
+                // What bounds a randomizer by its profile uses all that is used here, and more.
+                if is_known_by_profile(randomizer) {
+                    return Err(AccountingError::not_applicable("more than ε0 is known: the local profile"));
+                }
+                Known::Profile(LocalProfile::Pure { epsilon })
             }
             (Class::OneBit, LocalStructure::TwoLevel { epsilon, high_mass: 0.5 }) => Known::OneBit { epsilon },
             (Class::OneBit, _) => {
@@ -80,16 +84,20 @@ impl ByDisplacement {
             (Class::Profile, LocalStructure::TwoLevel { high_mass: 0.5, .. }) => {
                 return Err(AccountingError::not_applicable("more than the profile is known: one-bit reports"));
             }
-            (Class::Profile, _) => match randomizer.local_profile() {
-                LocalProfile::Pure { .. } => {
-                    return Err(AccountingError::not_applicable("of the profile only ε0 is known"));
-                }
-                profile => Known::Profile(profile),
-            },
+            (Class::Profile, _) if !is_known_by_profile(randomizer) => {
+                return Err(AccountingError::not_applicable("of the profile only ε0 is known"));
+            }
+            (Class::Profile, _) => Known::Profile(randomizer.local_profile()),
         };
         let displacement = Displacement::new(question.scheme(), known, fineness)?;
         Ok(Box::new(Composed::of(displacement, question.rounds())))
     }
+}
+
+/// Whether more than ε0 is known of the local profile, and nothing else.
+fn is_known_by_profile(randomizer: &RandomizerSpec) -> bool {
+    !matches!(randomizer.local_profile(), LocalProfile::Pure { .. })
+        && !matches!(randomizer.local_structure(), LocalStructure::TwoLevel { high_mass: 0.5, .. })
 }
 
 impl Analysis for Composed {

@@ -61,6 +61,17 @@ const MOST_PRESENT: f64 = 1e10;
 /// blankets cost.
 const MANY_SPARES: f64 = 1e3;
 
+/// Where fewer than this times e^ε0 speak, it is so unlikely that any report hides another that displacement does not
+/// help, but for the sampling, which is accounted for by itself.
+const FEWEST_HIDDEN: f64 = 1e-3;
+
+/// From this ratio 2/σ on, single reports are larger than all others together, and a rough lattice costs no more than
+/// 3e-3 of ε.
+const LOUD: f64 = 1.5;
+
+/// With more terms than this, spares are so rare that Theorem 2 loses more than a rough lattice does.
+const MANY_TERMS: usize = 12;
+
 /// A blanket may have a defect of so many floors: it is charged times t − 1, which is small.
 const DEFECTS: [f64; 5] = [1.0, 1e2, 1e4, 1e6, 1e8];
 
@@ -149,6 +160,10 @@ impl Displacement {
         self.bounds(&ways, |bounds| bounds.at(epsilon.exp_m1().next_down().max(0.0), most)).min(1.0)
     }
 
+    pub(super) fn fineness(&self) -> Fineness {
+        self.fineness
+    }
+
     /// The largest loss of a round; may be infinite.
     pub(crate) fn largest_loss(&self) -> f64 {
         self.profile.end().ln_1p()
@@ -180,12 +195,19 @@ impl Displacement {
 
     /// The ways to bound a round, and how far its losses reach.
     fn ways(&self, floor: f64) -> (Vec<Box<dyn Way>>, Extent) {
-        let (profile, fineness) = (self.profile, self.fineness);
+        let profile = self.profile;
         let all_terms = self.profile_terms(floor);
+        let is_loud = matches!(profile, LocalProfile::Gaussian { mu } | LocalProfile::Concentrated { mu } if mu > LOUD);
+        let is_rough = is_loud || all_terms[0].terms.len() > MANY_TERMS;
+        let fineness = if is_rough { Fineness::ROUGH } else { self.fineness };
         let first = &all_terms[0].terms;
         let present: f64 = first.iter().map(|term| term.weight * term.slots.present()).sum();
         let population = first.first().map_or(1.0, |term| term.population as f64);
         let mut ways: Vec<Box<dyn Way>> = Vec::new();
+        let extent = Extent::of(&profile, present, population, floor);
+        if present < FEWEST_HIDDEN * profile.end() && profile.pure_epsilon().is_some() {
+            return (ways, extent);
+        }
         match (self.known, profile.pure_epsilon()) {
             (Known::OneBit { epsilon }, _) => {
                 let terms = self.one_bit_terms(epsilon, &all_terms[0], floor);
@@ -201,7 +223,7 @@ impl Displacement {
                 .into_iter()
                 .map(|terms| -> Box<dyn Way> { Box::new(ProfileSlots { profile, terms, fineness, floor }) }),
         );
-        (ways, Extent::of(&profile, present, population, floor))
+        (ways, extent)
     }
 
     /// What slots of which only the profile is known are summed over; the first terms are the ones to go by.

@@ -82,8 +82,9 @@ const PRESENT_BLOCKS: u64 = 5;
 /// The law of undecided slots ends where its call is this share of the largest.
 const NEGLIGIBLE: f64 = 1e-60;
 
-/// The logarithm of the probability that more undecided slots are there than are looked at.
-const LN_CUT: f64 = -40.0;
+/// The probability that more undecided slots are there than are looked at, as a share of a divergence that does not
+/// matter.
+const CUT_OF_FLOOR: f64 = 1e-3;
 
 impl Way for OneBitSlots {
     fn terms(&self) -> &Terms {
@@ -166,13 +167,13 @@ impl Bits {
         Self { t, one, zero, unit, spacing, rate, floor, a, b }
     }
 
-    /// How many numbers of slots are looked at: as many as there are points for, and at least so many that
-    /// looking at them takes as long as what is done about the undecided slots, which is cubic in their number.
-    fn affordable_scans(&self, slots: u64) -> f64 {
+    /// How many numbers of slots are looked at: as many as there are points for, or this share of them, and at least so
+    /// many that looking at them takes as long as what is done about the undecided slots, which is cubic in their number.
+    fn affordable_scans(&self, slots: u64, share: f64) -> f64 {
         let present = slots as f64 * self.rate;
         let deviation = self.unit * (present * self.one * self.zero).sqrt();
         let points = 24.0 * deviation / self.spacing + 100.0;
-        (POINTS / points).max((present.powi(3) / points).powf(0.25))
+        (share * POINTS / points).max((present.powi(3) / points).powf(0.25))
     }
 
     /// What centres a sum of so many slots of either type.
@@ -186,7 +187,7 @@ impl Bits {
 
     /// At least the largest call, or put, of so many slots at these points, over how many of them are of type A.
     fn largest_calls(&self, slots: u64, scans: f64, side: Side, points: &[f64]) -> Vec<f64> {
-        let step = step(slots, self.affordable_scans(slots) * scans);
+        let step = step(slots, self.affordable_scans(slots, scans));
         let undecided = if step > 1 { step + slots % step } else { 0 }.min(slots);
         let common = (undecided > 0).then(|| self.either(undecided, side));
         let choices = (slots - undecided) / step;
@@ -222,18 +223,19 @@ impl Bits {
         let (mut sizes, mut beyond) = (vec![(1.0, slots)], 0.0);
         if self.rate < 1.0 {
             let law = Binomial { trials: slots, p: self.rate, q: 1.0 - self.rate };
-            let (low, high) = law.window(LN_CUT);
+            let cut = (CUT_OF_FLOOR * self.floor).max(f64::MIN_POSITIVE);
+            let (low, high) = law.window(cut.ln());
             let masses = law.masses(low, high);
             let width = (high - low + 1).div_ceil(PRESENT_BLOCKS);
             sizes = masses
                 .chunks(width as usize)
                 .zip((low..=high).step_by(width as usize))
                 .map(|(block, first)| {
-                    (block.iter().sum::<f64>() * (1.0 + MASS_ERROR) + LN_CUT.exp(), first + block.len() as u64 - 1)
+                    (block.iter().sum::<f64>() * (1.0 + MASS_ERROR) + cut, first + block.len() as u64 - 1)
                 })
                 .collect();
             // Should more be there, their sum is no larger than this.
-            beyond = LN_CUT.exp() * self.unit * self.t * slots as f64;
+            beyond = cut * self.unit * self.t * slots as f64;
         }
         let most = sizes.iter().map(|(_, present)| *present).max().unwrap_or(0);
         let reach = self.unit * self.t * most as f64;

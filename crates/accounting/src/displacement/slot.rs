@@ -4,7 +4,7 @@ use super::curve::{Fineness, Group, Way};
 use super::terms::{Term, Terms};
 use crate::numerics::directed::inflate;
 use crate::profile::LocalProfile;
-use crate::sums::{Draws, Law, Number, calls_direct, calls_of_heavy_tail, calls_upper};
+use crate::sums::{Draws, Law, Number, calls_direct, calls_upper, calls_with_jumps};
 
 /// Slots of which nothing is known but the local profile.
 pub(super) struct ProfileSlots {
@@ -18,14 +18,31 @@ pub(super) struct ProfileSlots {
 /// What is cut off a slot's law at the top may cost this share of the divergence.
 pub(crate) const CUT_SHARE: f64 = 1e-4;
 
-/// From this many standard deviations on a tail may be that of a single slot: heavy.
+/// What is cut off a heavy tail may cost this share.
+const HEAVY_CUT: f64 = 1e-3;
+
+/// What is cut off at the bottom may raise the mean of a sum with a heavy tail by the first share of its deviation; or by the
+/// second, if it is so many deviations away.
+const BOTTOM_CUT: [f64; 2] = [3e-4, 1e-2];
+const FAR_DOWN: f64 = 16.0;
+
+/// The lattice of what is left may add this share to the variance.
+const ADDED: f64 = 5e-4;
+
+/// A slot of which more is above this share of the sum's deviation jumps,
+const JUMP: f64 = 0.5;
+
+/// unless more than so many would.
+const MOST_JUMPS: f64 = 1.0;
+
+/// From so many standard deviations on the tail of few slots is that of a single one.
 const HEAVY: f64 = 6.0;
 
-/// Before a heavy tail the cut may cost this share.
-const BULK_CUT: f64 = 5e-3;
+/// Of fewer slots none is kept apart: keeping them apart loses a share of one slot for each of them.
+const FEW: f64 = 200.0;
 
-/// In a heavy tail the cut may cost this share.
-const HEAVY_CUT: f64 = 1e-3;
+/// Before a tail is heavy, jumps are kept apart where those that matter are larger than so many deviations.
+const LARGE: f64 = 8.0;
 
 /// The same, as a share of a divergence that does not matter.
 const CUT_OF_FLOOR: f64 = 1e-2;
@@ -39,7 +56,7 @@ impl Way for ProfileSlots {
         let sum = SlotSum::new(&self.profile, term, self.fineness, self.floor);
         // The put reaches t times as far as the call.
         let t = 1.0 + group.excess_high;
-        sum.calls(t, |spacing, ends| law(&self.profile, group.excess_high, spacing, ends), points)
+        sum.calls(t, potential(&self.profile, group.excess_high), points)
     }
 }
 
@@ -65,23 +82,28 @@ impl<'a> SlotSum<'a> {
         Self { profile, number: term.slots.number(), fineness, present, deviation, negligible }
     }
 
-    /// At least `E(S − x)₊` at the `points` x, which increase. `law` is the law of a slot on a lattice with this spacing and so
-    /// many points up and down; puts reach `down` times as far as calls.
-    pub(crate) fn calls(&self, down: f64, law: impl Fn(f64, [usize; 2]) -> Law, points: &[f64]) -> Option<Vec<f64>> {
-        let (first, last) = (*points.first()?, *points.last()?);
-        let single = |x: f64| self.present * self.profile.delta_upper(x);
-        let is_heavy = |x: f64| single(x) > 100.0 * self.normal_call(x);
-        if first > HEAVY * self.deviation && is_heavy(last) {
-            let top = self.top(self.negligible.max(HEAVY_CUT * single(last)));
-            // A single draw is what counts: the lattice is as fine as that needs.
-            let spacing = (top / self.fineness.heavy).max(self.deviation / self.present.sqrt() / self.fineness.slots);
-            let points_up = (top / spacing).ceil();
-            let points_down = (down * points_up).min(2.0 * self.fineness.heavy);
-            let law = law(spacing, [points_up as usize, points_down as usize]);
-            return Some(calls_direct(&Draws::new(&law, self.number), top, points));
+    /// At least `E(S − x)₊` at the `points` x, which increase, where one slot has this call and this put; puts reach `down` times
+    /// as far as calls.
+    pub(crate) fn calls(
+        &self,
+        down: f64,
+        (call, put): (impl Fn(f64) -> f64, impl Fn(f64) -> f64),
+        points: &[f64],
+    ) -> Option<Vec<f64>> {
+        let last = *points.last()?;
+        let single = self.present * self.profile.delta_upper(last);
+        // Beyond the end no single slot is that large, though a δ0 may stay.
+        let is_heavy = last < self.profile.end() && single > 100.0 * self.normal_call(last);
+        let share = if is_heavy { HEAVY_CUT * single } else { CUT_SHARE * self.normal_call(last) };
+        let top = self.top(self.negligible.max(share));
+        let is_few = self.number.most() < FEW;
+        if is_few && is_heavy && points[0] > HEAVY * self.deviation {
+            return Some(self.few_calls(top, down, (call, put), points));
         }
-        let cut = if is_heavy(last) { BULK_CUT * single(last) } else { CUT_SHARE * self.normal_call(last) };
-        let top = self.top(self.negligible.max(cut));
+        let is_needed = is_heavy || top > LARGE * self.deviation;
+        if is_needed && !is_few && self.threshold() < 0.25 * top {
+            return Some(self.calls_with_jumps(top, down, (call, put), points));
+        }
         let mut spacing = self.finest().max(top * down / self.most_points());
         if top >= self.profile.end() {
             // The end of the profile is where the law has an atom: a lattice point.
@@ -90,9 +112,54 @@ impl<'a> SlotSum<'a> {
         let points_up = (top / spacing).ceil();
         // What is cut off at the bottom costs nothing but tightness.
         let points_down = (down * points_up).ceil().min(self.most_points());
-        let law = law(spacing, [points_up as usize, points_down as usize]);
-        let draws = [Draws::new(&law, self.number)];
-        Some(if is_heavy(last) { calls_of_heavy_tail(&draws, points) } else { calls_upper(&draws, points) })
+        let law = Law::from_functions(spacing, [points_up as usize, points_down as usize], call, put);
+        Some(calls_upper(&[Draws::new(&law, self.number)], points))
+    }
+
+    /// The same where few slots have a heavy tail, which ends at `top`.
+    fn few_calls(
+        &self,
+        top: f64,
+        down: f64,
+        (call, put): (impl Fn(f64) -> f64, impl Fn(f64) -> f64),
+        points: &[f64],
+    ) -> Vec<f64> {
+        // A single draw is what counts: the lattice is as fine as that needs.
+        let heavy = 2.0 * self.fineness.heavy as f64;
+        let spacing = (top / heavy).max(self.deviation / self.present.sqrt() / self.fineness.slots);
+        let points_up = (top / spacing).ceil();
+        let points_down = (down * points_up).min(2.0 * heavy);
+        let law = Law::from_functions(spacing, [points_up as usize, points_down as usize], call, put);
+        calls_direct(&Draws::new(&law, self.number), top, points)
+    }
+
+    /// The same where many slots have a heavy tail.
+    fn calls_with_jumps(
+        &self,
+        top: f64,
+        down: f64,
+        (call, put): (impl Fn(f64) -> f64, impl Fn(f64) -> f64),
+        points: &[f64],
+    ) -> Vec<f64> {
+        let threshold = self.threshold();
+        let [near, far] = BOTTOM_CUT.map(|share| self.top(share * self.deviation));
+        let bottom = down * near.min(far.max(FAR_DOWN * self.deviation));
+        // A lattice adds about 2hδ to the variance of a slot most of whose values are smaller than its spacing h.
+        let variance = self.deviation * self.deviation / self.present;
+        let enough = ADDED * variance / (2.0 * self.profile.delta_upper(0.0));
+        let spacing = self.finest().max(enough).max(threshold.max(bottom) / self.most_points());
+        let ends = [threshold, bottom].map(|reach| (reach / spacing).ceil() as usize);
+        let parts = Law::split(spacing, ends, (top, self.fineness.heavy), call, put);
+        calls_with_jumps(&parts, self.number, (self.deviation, self.negligible), points)
+    }
+
+    /// What a slot must be above to be a jump, in a heavy tail: so far up that few are.
+    fn threshold(&self) -> f64 {
+        let mut threshold = JUMP * self.deviation;
+        while self.present * self.profile.delta_upper(threshold) > MOST_JUMPS * threshold {
+            threshold *= 2.0;
+        }
+        threshold
     }
 
     /// The largest number of points of a slot's lattice.
@@ -107,8 +174,7 @@ impl<'a> SlotSum<'a> {
 
     /// About `E(S − x)₊` if the sum were normal.
     pub(crate) fn normal_call(&self, x: f64) -> f64 {
-        let z = x / self.deviation;
-        0.4 * self.deviation * (-0.5 * z * z).exp() / (1.0 + z * z)
+        normal_call(self.deviation, x)
     }
 
     /// Where the law of a slot may end, if that is to cost at most `most` of the call in all.
@@ -129,19 +195,24 @@ impl<'a> SlotSum<'a> {
     }
 }
 
-/// The law that is above every possible slot at t = 1 + `excess` in convex order, centred: its call at c is
+/// About `E(S − x)₊` if the sum S were normal.
+fn normal_call(deviation: f64, x: f64) -> f64 {
+    let z = x / deviation;
+    0.4 * deviation * (-0.5 * z * z).exp() / (1.0 + z * z)
+}
+
+/// Call and put of the law that is above every possible slot at t = 1 + `excess` in convex order, centred: its call at c is
 /// at least that of `G − (1 − t)`. It serves every smaller t ≥ 1 as well.
 ///
 /// With d(c) the profile at s = 1 + c: the call is d(c) from c = t − 1 on and `(t − c)·d(c/(t − c))` before,
-/// the put at c is `t·d(c/t)`. **Direction: up.** Arguments of d, which does not increase, are rounded down. The law
-/// has so many points up and down; where it ends before the profile does, it is cut.
-fn law(profile: &LocalProfile, excess: f64, spacing: f64, ends: [usize; 2]) -> Law {
+/// the put at c is `t·d(c/t)`. **Direction: up.** Arguments of d, which does not increase, are rounded down.
+fn potential(profile: &LocalProfile, excess: f64) -> (impl Fn(f64) -> f64, impl Fn(f64) -> f64) {
     let t = 1.0 + excess;
-    let scaled =
-        |scale: f64, c: f64| inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON);
-    let call = |c: f64| if c >= excess { profile.delta_upper(c) } else { scaled(t - c, c) };
-    let put = |c: f64| scaled(t, c);
-    Law::from_functions(spacing, ends, call, put)
+    let scaled = move |scale: f64, c: f64| {
+        inflate(scale * profile.delta_upper((c / scale).next_down().max(0.0)), 8.0 * f64::EPSILON)
+    };
+    let call = move |c: f64| if c >= excess { profile.delta_upper(c) } else { scaled(t - c, c) };
+    (call, move |c: f64| scaled(t, c))
 }
 
 /// About the standard deviation of the sum of so many slots, leaving aside jumps that are much larger than
@@ -189,7 +260,8 @@ mod tests {
         let t = 1.0 + excess;
         let atoms = |t: f64| [(gap, p), (-t * gap, p), (t - 1.0, 1.0 - 2.0 * p)];
         for spacing in [gap / 7.0, gap / 40.0] {
-            let law = law(&profile, excess, spacing, [41, 60]);
+            let (call, put) = potential(&profile, excess);
+            let law = Law::from_functions(spacing, [41, 60], call, put);
             for i in -40..40 {
                 let x = 0.1 * f64::from(i);
                 // At its own t and at every smaller one.
@@ -210,7 +282,8 @@ mod tests {
     fn a_delta_that_stays_is_charged() {
         let profile = LocalProfile::Approximate { epsilon: 1.0, delta: 0.01 };
         let end = profile.end();
-        let law = law(&profile, 0.2, end / 20.0, [20, 24]);
+        let (call, put) = potential(&profile, 0.2);
+        let law = Law::from_functions(end / 20.0, [20, 24], call, put);
         assert!(law.excess >= 0.01 && law.excess < 0.0101, "{}", law.excess);
     }
 }

@@ -70,7 +70,7 @@ const WIDEST_OF_ALL: f64 = 0.06;
 const MOST_SIZES: u64 = 256;
 
 /// The logarithm of the share of the local profile from which on it is charged altogether.
-const HOPELESS: f64 = -2.0;
+const HOPELESS: f64 = -5.0;
 
 /// Covers the roundings of a weight.
 const SLACK: f64 = 64.0 * f64::EPSILON;
@@ -186,7 +186,7 @@ mod tests {
             (40, 1.0, 0.3, 0.01),
             (500, 1.0, 0.02, 1e-4),
             (40, 0.6, 0.1, 0.02),
-            (7, 1.0, 0.5, 0.0),
+            (11, 1.0, 0.5, 0.0),
         ] {
             let terms = Terms::everybody(others + 1, rate, Blanket { gamma, defect }, -60.0);
             let all = (1.0 - rate) + rate * gamma;

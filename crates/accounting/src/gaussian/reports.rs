@@ -62,8 +62,7 @@ impl Way for Forward {
     }
 
     fn calls(&self, term: &Term, _group: &Group, points: &[f64]) -> Option<Vec<f64>> {
-        let law = |spacing, ends| Law::from_functions(spacing, ends, |c| self.0.call(c), |c| self.0.put(c));
-        self.0.sum(term).calls(1.0, law, points)
+        self.0.sum(term).calls(1.0, (|c| self.0.call(c), |c| self.0.put(c)), points)
     }
 }
 

@@ -32,19 +32,10 @@ pub(super) struct Reading {
 
 /// At least `E(S − x)₊` at every x of `points`, which increase; S is the sum of all draws.
 pub(crate) fn calls_upper(draws: &[Draws<'_>], points: &[f64]) -> Vec<f64> {
-    calls_from(draws, points, Start::Light)
-}
-
-/// The same where the tail is known to be heavy: tilts that look ahead are not tried.
-pub(crate) fn calls_of_heavy_tail(draws: &[Draws<'_>], points: &[f64]) -> Vec<f64> {
-    calls_from(draws, points, Start::Heavy)
-}
-
-fn calls_from(draws: &[Draws<'_>], points: &[f64], start: Start) -> Vec<f64> {
     let most = draws.iter().map(|draws| draws.number.most() * draws.law.top().max(0.0)).sum::<f64>() * (1.0 + 1e-12);
     let excess = draws.iter().map(|draws| mul_up(draws.law.excess, draws.number.mean_upper())).fold(0.0, add_up);
     let reached = points.partition_point(|x| *x < most);
-    let mut calls = tilt_by_tilt(&points[..reached], start, |point, ahead, points| {
+    let mut calls = tilt_by_tilt(&points[..reached], |point, ahead, points| {
         power(&parts_at(draws, tilt(draws, point, ahead))).calls(points, excess)
     });
     // The sum is never that large.
@@ -52,26 +43,16 @@ fn calls_from(draws: &[Draws<'_>], points: &[f64], start: Start) -> Vec<f64> {
     calls
 }
 
-/// What is known of a tail before it is read.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Start {
-    Light,
-    Heavy,
-}
-
 /// The smallest bounds over several tilts.
 ///
 /// Each tilt θ ≥ 0 gives an upper bound at every point, tight around the mean of the tilted sum. They are
 /// tried from the first point on until all points are served. `read` tilts the mean to so many standard
 /// deviations beyond a point and reads calls.
-pub(super) fn tilt_by_tilt(points: &[f64], start: Start, read: impl Fn(f64, f64, &[f64]) -> Vec<Reading>) -> Vec<f64> {
+pub(super) fn tilt_by_tilt(points: &[f64], read: impl Fn(f64, f64, &[f64]) -> Vec<Reading>) -> Vec<f64> {
     let mut calls = vec![f64::INFINITY; points.len()];
     // The attempt that comes first, and the accuracy: where the first attempt fails the tail is heavy, and it would fail again;
     // the second, without a tilt, is the same for all points.
-    let (mut next, mut attempt, mut first, mut accuracy) = match start {
-        Start::Light => (0, 0, 0, ACCURACY),
-        Start::Heavy => (0, 1, 1, ACCURACY_OF_HEAVY),
-    };
+    let (mut next, mut attempt, mut first, mut accuracy) = (0, 0, 0, ACCURACY);
     while next < points.len() {
         let readings = read(points[next], AHEAD[attempt], &points[next..]);
         // A reading that overflowed serves nobody.

@@ -16,6 +16,14 @@ pub(crate) struct Law {
     pub(crate) excess: f64,
 }
 
+/// What of a law lies above a threshold: (size, mass), the size increasing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Jumps {
+    pub(crate) atoms: Vec<(f64, f64)>,
+    /// As [`Law::excess`].
+    pub(crate) excess: f64,
+}
+
 impl Law {
     /// A law whose call is at least that of X, a variable of mean 0 (but for [`excess`](Self::excess)).
     ///
@@ -33,7 +41,11 @@ impl Law {
     pub(crate) fn from_potential(spacing: f64, calls: &[f64], puts: &[f64]) -> Self {
         debug_assert!(calls.first().map(|call| call.to_bits()) == puts.first().map(|put| put.to_bits()));
         let error = error(calls.len().max(puts.len()));
-        let (right, left) = (kinks(spacing, calls, 1.0 + 3.0 * error), kinks(spacing, puts, 1.0 - error));
+        let centre = centre(spacing, calls, puts);
+        let from_centre =
+            |dots: &[f64]| -> Vec<f64> { std::iter::once(centre).chain(dots[1..].iter().copied()).collect() };
+        let right = kinks(|_| spacing, &from_centre(calls), 1.0 + 3.0 * error);
+        let left = kinks(|_| spacing, &from_centre(puts), 1.0 - error);
         let first = -(left.len() as i64);
         let mut masses: Vec<f64> = left.iter().rev().copied().collect();
         masses.push(0.0);
@@ -60,6 +72,38 @@ impl Law {
             std::iter::once(centre).chain(others).collect()
         };
         Self::from_potential(spacing, &dots(&call, up), &dots(&put, down))
+    }
+
+    /// The same, with the values above the threshold `up·spacing` apart, at so many sizes up to `top`, each of which is larger than
+    /// the one before by the same share.
+    ///
+    /// Connecting the dots of the call at all points is convex as well. The light law's mass at the threshold is the
+    /// slope before it, that of all jumps together the slope after it; so much less is left there.
+    pub(crate) fn split(
+        spacing: f64,
+        ends: [usize; 2],
+        (top, count): (f64, usize),
+        call: impl Fn(f64) -> f64,
+        put: impl Fn(f64) -> f64,
+    ) -> (Self, Jumps) {
+        let threshold = ends[0] as f64 * spacing;
+        let share = |i: usize| i as f64 / count as f64;
+        let size = |i: usize| threshold * (top / threshold).powf(share(i));
+        let sizes: Vec<f64> = std::iter::once(threshold).chain((1..=count).map(size)).collect();
+        let dots: Vec<f64> = sizes.iter().map(|size| call(size.next_down())).collect();
+        // Sizes are rounded, and so are their differences.
+        let error = error(dots.len()) + 4.0 * U * threshold.max(1.0) * count as f64 / (top / threshold).ln();
+        let masses = kinks(|i| sizes[i + 1] - sizes[i], &dots, 1.0 + 3.0 * error);
+        let excess = mul_up(dots.iter().copied().fold(f64::INFINITY, f64::min), 1.0 + error);
+        let mut light = Self::from_functions(spacing, ends, call, put);
+        light.excess = 0.0;
+        if light.first + light.masses.len() as i64 - 1 == ends[0] as i64
+            && let Some(last) = light.masses.last_mut()
+        {
+            // Less than what was taken, for that was rounded up.
+            *last = (*last - masses.iter().sum::<f64>() * (1.0 - 6.0 * error)).max(0.0);
+        }
+        (light, Jumps { atoms: sizes[1..].iter().copied().zip(masses).collect(), excess })
     }
 
     /// The law of these (value, probability), each spread to the two lattice points next to it with
@@ -97,6 +141,31 @@ impl Law {
     }
 }
 
+/// At least the call at 0: the dot there, or a chord across it. The dots of a loose bound need not be convex there, and
+/// more than all of the mass would be needed to connect them.
+fn centre(spacing: f64, calls: &[f64], puts: &[f64]) -> f64 {
+    // E(X − x)₊ at x = −jh is jh plus the put; the chord from there to x = ih is this at 0.
+    let chord = |i: usize, j: usize| {
+        let (up, down) = (i as f64, j as f64);
+        (up * (down * spacing + puts[j]) + down * calls[i]) / (up + down) * (1.0 + 8.0 * U)
+    };
+    let lowest = |ends: usize, chord: &dyn Fn(usize) -> f64| (1..ends).min_by(|a, b| chord(*a).total_cmp(&chord(*b)));
+    let mut value = calls[0];
+    let (mut i, mut j) = (1, 1);
+    if calls.len() < 2 || puts.len() < 2 || chord(i, j) >= value {
+        return value;
+    }
+    // Either end in turn moves to where the chord is lowest.
+    loop {
+        i = lowest(calls.len(), &|i| chord(i, j)).unwrap_or(i);
+        j = lowest(puts.len(), &|j| chord(i, j)).unwrap_or(j);
+        if chord(i, j) >= value {
+            return value;
+        }
+        value = chord(i, j);
+    }
+}
+
 /// At least the relative error of the masses between `count` dots: a slope is a rounded difference over a
 /// rounded quotient (2U), a pool of slopes has a rounded mean (2U for each of them), a mass is a
 /// rounded difference (U), and each of these is a share of a positive quantity.
@@ -105,20 +174,21 @@ fn error(count: usize) -> f64 {
 }
 
 /// The changes of slope of the greatest convex minorant of the dots, at the points after the first,
-/// each times `rounding`. The minorant is constant from the last dot on.
-fn kinks(spacing: f64, dots: &[f64], rounding: f64) -> Vec<f64> {
-    // (mean of the slopes, their number): convex means that slopes fall from pool to pool.
-    let mut pools: Vec<(f64, usize)> = Vec::with_capacity(dots.len());
+/// each times `rounding`. The minorant is constant from the last dot on. A dot is this far from the next.
+fn kinks(width: impl Fn(usize) -> f64, dots: &[f64], rounding: f64) -> Vec<f64> {
+    // (mean of the slopes, their width, their number): convex means that slopes fall from pool to pool.
+    let mut pools: Vec<(f64, f64, usize)> = Vec::with_capacity(dots.len());
     let mut before = f64::INFINITY;
-    for dot in dots {
+    for (i, dot) in dots.iter().enumerate() {
         // A call does not increase: neither need its upper bounds.
         let dot = dot.min(before);
-        if before.is_finite() {
-            let mut pool = ((before - dot) / spacing, 1);
+        if i > 0 {
+            let width = width(i - 1);
+            let mut pool = ((before - dot) / width, width, 1);
             while let Some(last) = pools.last().copied().filter(|last| last.0 < pool.0) {
                 pools.pop();
                 let total = last.1 + pool.1;
-                pool = ((last.0 * last.1 as f64 + pool.0 * pool.1 as f64) / total as f64, total);
+                pool = ((last.0 * last.1 + pool.0 * pool.1) / total, total, last.2 + pool.2);
             }
             pools.push(pool);
         }
@@ -126,9 +196,9 @@ fn kinks(spacing: f64, dots: &[f64], rounding: f64) -> Vec<f64> {
     }
     let mut masses = vec![0.0; dots.len().saturating_sub(1)];
     let mut place = 0;
-    for (i, (slope, count)) in pools.iter().enumerate() {
+    for (i, (slope, _, count)) in pools.iter().enumerate() {
         place += count;
-        let next = pools.get(i + 1).map_or(0.0, |(slope, _)| *slope);
+        let next = pools.get(i + 1).map_or(0.0, |(slope, ..)| *slope);
         masses[place - 1] = (slope - next) * rounding;
     }
     masses

@@ -2,8 +2,8 @@
 //!
 //! The hockey-stick divergence of a round is such a mean (`docs/theory/displacement.md`). A [`Law`] is
 //! one draw on a lattice, made so that its sums bound the true ones; [`Draws`] says how often it is
-//! drawn; [`calls_upper`] bounds `E(S − x)₊` at many x, by FFT, tilted to where x lies; and [`Scan`]
-//! takes the largest over how many draws are of which of two kinds.
+//! drawn; [`calls_upper`] bounds `E(S − x)₊` at many x, by FFT, tilted to where x lies; [`calls_with_jumps`]
+//! does so where single draws may outweigh all others; and [`Scan`] takes the largest over how many draws are of which of two kinds.
 //!
 //! `x ↦ E(X − x)₊` is called the *call* of X and `x ↦ E(−x − X)₊` its *put*: together they are the
 //! potential of its law. X is below Y in increasing convex order if its call is nowhere larger, and
@@ -11,13 +11,15 @@
 
 mod calls;
 mod direct;
+mod jumps;
 mod law;
 mod power;
 mod scan;
 
-pub(crate) use calls::{calls_of_heavy_tail, calls_upper};
+pub(crate) use calls::calls_upper;
 pub(crate) use direct::calls_direct;
-pub(crate) use law::Law;
+pub(crate) use jumps::calls_with_jumps;
+pub(crate) use law::{Jumps, Law};
 pub(crate) use scan::Scan;
 
 /// A law, and how often it is drawn.
@@ -59,10 +61,18 @@ impl Number<'_> {
     }
 
     /// The largest.
-    fn most(&self) -> f64 {
+    pub(crate) fn most(&self) -> f64 {
         match self {
             Self::Fixed(draws) | Self::Thinned { draws, .. } => *draws as f64,
             Self::Mixed(numbers) => numbers.last().map_or(0.0, |(number, _)| *number as f64),
+        }
+    }
+
+    /// The probability that a draw happens.
+    fn rate(&self) -> f64 {
+        match self {
+            Self::Thinned { rate, .. } => *rate,
+            _ => 1.0,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The largest call over how many draws are of one kind and how many of another.
 
-use super::calls::{Reading, SUMMING_ERROR, Start, tilt, tilt_by_tilt};
+use super::calls::{Reading, SUMMING_ERROR, tilt, tilt_by_tilt};
 use super::power::{Outside, Part, Window, moments};
 use super::{Draws, Law, Number};
 use crate::numerics::convolution::{Product, each_product};
@@ -25,7 +25,7 @@ impl Scan<'_> {
         let offset = |k: u64| offset(k * self.step, (self.choices - k) * self.step);
         // All choices have about the same spread: any of them may lead.
         let lead = self.choices / 2;
-        tilt_by_tilt(points, Start::Light, |point, ahead, points| {
+        tilt_by_tilt(points, |point, ahead, points| {
             let theta = tilt(&self.draws(lead), point - offset(lead), ahead);
             Tilt::new(self, theta).largest_calls(&offset, points)
         })
