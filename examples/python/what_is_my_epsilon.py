@@ -42,6 +42,6 @@ print(f"if the shuffler colludes with the server: ε = {accountant.local_epsilon
 #   two-level-pld                        0.2855
 #   displacement-profile-pld             0.2861
 #   two-level-rdp                        0.3099
-#   displacement-any-pld                 0.3665
-# with the bad week: ε ≤ 0.2891
+#   any-ldp-pld                          0.5291
+# with the bad week: ε ≤ 0.2885
 # if the shuffler colludes with the server: ε = 78

@@ -29,7 +29,7 @@ impl Case {
         randomizer: fn(f64) -> Result<RandomizerSpec>,
         delta: f64,
     ) -> Self {
-        Self { name, method: "any-ldp-pld", scheme, rounds: 1, delta, max_order: 1e6, randomizer }
+        Self { name, method: "displacement-any-pld", scheme, rounds: 1, delta, max_order: 1e6, randomizer }
     }
 }
 

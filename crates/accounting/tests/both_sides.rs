@@ -86,7 +86,7 @@ const BY_DISPLACEMENT: [&str; 3] = ["displacement-any-pld", "displacement-one-bi
 
 #[test]
 fn lower_bounds_stay_below_upper_bounds() {
-    let questions: u64 = std::env::var("BOTH_SIDES_QUESTIONS").map_or(80, |text| text.parse().unwrap());
+    let questions: u64 = std::env::var("BOTH_SIDES_QUESTIONS").map_or(200, |text| text.parse().unwrap());
     let with_lower = AtomicUsize::new(0);
     let by_displacement = BY_DISPLACEMENT.map(|_| AtomicUsize::new(0));
     (0..questions).into_par_iter().for_each(|seed| {

@@ -81,7 +81,7 @@ fn headline_settings_come_back() {
 
 #[test]
 fn random_targets_come_back() {
-    let targets: u64 = std::env::var("CALIBRATE_TARGETS").map_or(20, |text| text.parse().expect("a whole number"));
+    let targets: u64 = std::env::var("CALIBRATE_TARGETS").map_or(60, |text| text.parse().expect("a whole number"));
     let (mut solved, mut edges) = (0, 0);
     let (mut total, mut slowest, mut slow) = (Duration::ZERO, (Duration::ZERO, String::new()), 0);
     for seed in 0..targets {

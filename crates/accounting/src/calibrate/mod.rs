@@ -91,7 +91,7 @@ pub enum Calibration {
 /// let round = Round { scheme: Scheme::subsampled(1_000_000, 1_000)?, randomizer: RandomizerSpec::any(2.0)? };
 /// let question = Question::new(round, 1)?;
 /// let Calibration::Solved(solved) = calibrate(&question, Unknown::Rounds, &Goal::new(0.2, 1e-8))? else { panic!() };
-/// assert!((205_000.0..212_000.0).contains(&solved.value) && solved.bound.value <= 0.2);
+/// assert!((204_000.0..207_000.0).contains(&solved.value) && solved.bound.value <= 0.2);
 /// # Ok::<(), shuffledp_accounting::AccountingError>(())
 /// ```
 pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<Calibration> {
