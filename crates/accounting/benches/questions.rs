@@ -39,8 +39,8 @@ fn cases() -> Vec<Case> {
     let local_2 = |shift| RandomizerSpec::any(2.0 + shift);
     let sigma_2 = |shift| RandomizerSpec::new(Mechanism::Gaussian { sigma: 2.0 + shift });
     let sigma_19 = |shift| RandomizerSpec::new(Mechanism::Gaussian { sigma: 18.96 + shift });
-    let gaussian = |name, clients, max_order, randomizer| Case {
-        method: "gaussian-pair",
+    let gaussian = |name, method, clients, max_order, randomizer| Case {
+        method,
         max_order,
         ..Case::any(name, Scheme::shuffle(clients), randomizer, 1e-5)
     };
@@ -49,9 +49,9 @@ fn cases() -> Vec<Case> {
         Case::any("shuffle-1e5", Scheme::shuffle(100_000), local_2, 1e-8),
         Case::any("shuffle-1e6", Scheme::shuffle(1_000_000), local_1, 1e-8),
         Case { rounds: 100_000, ..Case::any("headline", Scheme::subsampled(1_000_000, 1_000), local_2, 1e-8) },
-        gaussian("gaussian-1e3", 1_000, 1e6, sigma_2),
-        gaussian("gaussian-6e4", 60_000, 1e6, sigma_19),
-        gaussian("gaussian-6e4-order-60", 60_000, 60.0, sigma_19),
+        gaussian("gaussian-1e3", "gaussian-pair-pld", 1_000, 1e6, sigma_2),
+        gaussian("gaussian-6e4", "gaussian-pair-pld", 60_000, 1e6, sigma_19),
+        gaussian("gaussian-6e4-order-60", "gaussian-pair", 60_000, 60.0, sigma_19),
     ]
 }
 

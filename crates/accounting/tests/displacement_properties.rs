@@ -1,5 +1,5 @@
-//! What bounds by displacement must do whatever is asked: fall and rise with what they are asked about, and answer, or say
-//! why not, at every extreme.
+//! Properties of bounds by displacement, whatever is asked: fall and rise with what they are asked
+//! about, and answer, or say why not, at every extreme.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -72,8 +72,8 @@ fn more_of_anything_that_leaks_is_not_less() {
     }
 }
 
-/// At k = n another theorem speaks: it costs a spare client or two, and nothing else; of Gaussian noise, whose spares are
-/// far more, it is only asked that all are not better than all but one.
+/// At k = n another theorem speaks: it costs a spare client or two, and nothing else; of Gaussian
+/// noise, whose spares are far more, it is only asked that all are not better than all but one.
 #[test]
 fn all_but_one_is_next_to_all() {
     for (i, most) in [1.06, 1.06, 1.06, f64::INFINITY].into_iter().enumerate() {
@@ -90,7 +90,8 @@ fn a_certain_check_in_is_a_shuffle() {
     for (id, mechanism) in bounds(1.0).into_iter().take(3) {
         let of = |scheme: Result<Scheme>| epsilon(id, scheme.unwrap(), mechanism, 1, 1e-6).unwrap();
         let (all, nearly) = (of(Scheme::shuffle(1_000)), of(Scheme::check_in(1_000, 1.0 - 1e-9, 0.0)));
-        // Blocks say nothing of a population in which somebody may be missing: the profile does, for 13 % more.
+        // Blocks say nothing of a population in which somebody may be missing: the profile does,
+        // for 13 % more.
         let ratio = nearly / all;
         assert!((1.0 - TOLERANCE..=1.15).contains(&ratio), "{id}, {mechanism:?}: {nearly} {all}");
         // Drop-outs only change the rate.
@@ -123,7 +124,8 @@ fn points_of_a_profile_are_the_profile() {
     }
 }
 
-/// Whatever is asked, an answer is a number that is not below what no analysis can go below, or infinite.
+/// Whatever is asked, an answer is a number that is not below what no analysis can go below, or
+/// infinite.
 #[test]
 fn extremes_answer_or_say_why_not() {
     let schemes = [
@@ -147,7 +149,8 @@ fn extremes_answer_or_say_why_not() {
             let is_slow = scheme.clients() == 1_000_000_000 || scheme.check_in_rate().is_some();
             for strength in [1e-6, if is_slow { 5.0 } else { 20.0 }] {
                 for (id, mechanism) in bounds(strength) {
-                    // σ from 0.3 to 1000; weaker noise is refused, weaker still is what ε0 = 1e-6 is for.
+                    // σ from 0.3 to 1000; weaker noise is refused, weaker still is what ε0 = 1e-6
+                    // is for.
                     let mechanism = match mechanism {
                         Mechanism::Gaussian { sigma } => Mechanism::Gaussian { sigma: sigma.clamp(0.3, 1_000.0) },
                         other => other,
@@ -188,7 +191,8 @@ fn extremes_answer_or_say_why_not() {
             }
         }
     }
-    // Ten million rounds of one client at ε0 = 20 may have no answer, or a reason instead; most questions have one.
+    // Ten million rounds of one client at ε0 = 20 may have no answer, or a reason instead; most
+    // questions have one.
     assert!(infinite < 30, "{infinite}");
 }
 

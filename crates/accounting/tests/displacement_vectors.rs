@@ -1,7 +1,9 @@
-//! One round by displacement against the sums of `tests/data/displacement`, made by `make_displacement_vectors.py`.
+//! One round by displacement against the sums of `tests/data/displacement`, made by
+//! `make_displacement_vectors.py`.
 //!
-//! A vector is the value of the bound itself, exact ("sum") or extrapolated to so many digits ("lattice"): a computation
-//! that rounds up is never below it, except where it knows something better, and then that is computed here too.
+//! A vector is the value of the bound itself, exact ("sum") or extrapolated to so many digits
+//! ("lattice"): a computation that rounds up is never below it, except where it knows something
+//! better, and then that is computed here too.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -11,7 +13,8 @@ use shuffledp_accounting::pair::{lower, upper};
 use shuffledp_accounting::profile::ProfilePoints;
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
 
-/// What lattices, windows and cuts may cost of δ in one round, where the vector says how large the bound is.
+/// The share of δ that lattices, windows and cuts may cost in one round, where the vector says how
+/// large the bound is.
 const COST: f64 = 0.003;
 
 /// The same where all speak: a few dozen clients are charged in blocks of one, two, four, …
@@ -108,10 +111,12 @@ impl Row {
 fn any_randomizer_by_its_profile() {
     for mut row in rows("any-corollary") {
         if let Some(rate) = row.scheme.check_in_rate() {
-            // Should all come the vector has d(t): below 1 that is 1 − t more than the bound's own symmetry has.
+            // Should all come the vector has d(t): below 1 that is 1 − t more than the bound's own
+            // symmetry has.
             row.delta -= rate.powi(row.scheme.clients() as i32) * (1.0 - row.t).max(0.0);
         }
-        // That of an ε0-LDP randomizer, given by its two points; were the last one at 0, ε0 would be known.
+        // That of an ε0-LDP randomizer, given by its two points; were the last one at 0, ε0 would
+        // be known.
         let local_epsilon = row.local_epsilon();
         let points = [(0.0, (0.5 * local_epsilon).tanh()), (local_epsilon, 1e-280)];
         let mechanism = Mechanism::Profile { profile: ProfilePoints::new(&points).unwrap() };
@@ -119,7 +124,8 @@ fn any_randomizer_by_its_profile() {
     }
 }
 
-/// Blocks of types are sharper than the corollary, and never looser; where they say nothing the corollary is what is left.
+/// Blocks of types are sharper than the corollary, and never looser; where they say nothing the
+/// corollary is what is left.
 #[test]
 fn any_randomizer_by_blocks() {
     let (mut sharper, all) = (0, rows("any-corollary"));

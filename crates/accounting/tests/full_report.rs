@@ -1,4 +1,5 @@
-//! What whole reports lose: the values that were foreseen, and that the bound stays below what is proven from above.
+//! The losses of whole reports: the values that were foreseen, and that the bound stays below what
+//! is proven from above.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -23,7 +24,8 @@ fn headline(mechanism: Mechanism) -> Question {
     question(Scheme::subsampled(1_000_000, 1_000).unwrap(), mechanism, 100_000)
 }
 
-/// Two independent computations in numpy, not certified (`docs/theory/lower.md`): reached to 1 %, and not exceeded by more than their own last digit.
+/// Two independent computations in numpy, not certified (`docs/theory/lower.md`): reached to 1 %,
+/// and not exceeded by more than their own last digit.
 #[test]
 fn reaches_what_was_foreseen() {
     let check_in = question(Scheme::check_in(60_000, 0.1, 0.0).unwrap(), Mechanism::Gaussian { sigma: 5.0 }, 5_540);
@@ -92,7 +94,8 @@ fn extreme_questions_have_sound_answers() {
                                     Mechanism::Laplace { local_epsilon } | Mechanism::Krr { local_epsilon, .. } => {
                                         local_epsilon
                                     }
-                                    // The Gaussian profile at δ is below μ²/2 + 38μ for any δ that floats can write.
+                                    // The Gaussian profile at δ is below μ²/2 + 38μ for any δ that
+                                    // floats can write.
                                     Mechanism::Gaussian { sigma } => 2.0 / sigma / sigma + 76.0 / sigma,
                                     _ => f64::INFINITY,
                                 };
@@ -106,7 +109,8 @@ fn extreme_questions_have_sound_answers() {
     }
 }
 
-/// More rounds, more speakers of a fixed population and a larger δ move the bound the way they must, but for its rounding.
+/// More rounds, more speakers of a fixed population and a larger δ move the bound the way they
+/// must, but for its rounding.
 #[test]
 fn grows_with_rounds_and_speakers() {
     let of = |sampled: u64, rounds: u64, delta: f64| {

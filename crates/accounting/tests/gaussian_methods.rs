@@ -207,8 +207,9 @@ fn extreme_noise_gives_an_answer_or_infinity() {
 
 #[test]
 fn the_loss_of_the_pair_is_what_an_fft_of_its_ratio_gives() {
-    // numpy: the log-normal on 2^22 points with its mean kept, k-fold by FFT, losses with their means kept, T-fold by FFT; the larger of
-    // both directions. What the bound adds: its lattices (1/32 and 1/64 of a deviation) and what it charges for tails.
+    // numpy: the log-normal on 2^22 points with its mean kept, k-fold by FFT, losses with their
+    // means kept, T-fold by FFT; the larger of both directions. What the bound adds: its lattices
+    // (1/32 and 1/64 of a deviation) and what it charges for tails.
     let shuffle = |clients| Scheme::shuffle(clients).unwrap();
     let sample = || Scheme::subsampled(60_000, 600).unwrap();
     let check_in = || Scheme::check_in(60_000, 0.1, 0.0).unwrap();

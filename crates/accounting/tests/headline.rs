@@ -87,9 +87,9 @@ fn the_baseline_with_numerical_amplification() {
     assert_eq!((bound.kind, bound.standing), (Kind::Upper, Standing::Rigorous));
 }
 
-/// ε by displacement, in the settings of the table of the theory's section 10: method, mechanism, scheme, T, δ; not below
-/// the first number, which is what no analysis can go below (or two independent sums, less their last digit), and not above
-/// the second, which is printed.
+/// ε by displacement, in the settings of the table of the theory's section 10: method, mechanism,
+/// scheme, T, δ; not below the first number, which is what no analysis can go below (or two
+/// independent sums, less their last digit), and not above the second, which is printed.
 #[test]
 fn displacement() {
     use Mechanism::*;

@@ -24,7 +24,8 @@ pub struct Status {
     pub collusion_epsilon: f64,
     /// Whether a report waits for its acknowledgement.
     pub report_pending: bool,
-    /// Whether the rounds so far were charged by another analysis than the one that `epsilon` comes from.
+    /// Whether the rounds so far were charged by another analysis than the one that `epsilon` comes
+    /// from.
     pub repriced: bool,
 }
 

@@ -157,9 +157,9 @@ impl Ledger {
 
 /// At least ε of all that `accountant` was told.
 ///
-/// Where noise is weak and few clients hide each other, shuffling is worth little to rounds with a δ0. As long as they are
-/// all alike, the methods for one question are asked as well (Rényi DP without any gain from shuffling among them), and
-/// the smallest rigorous answer counts.
+/// Where noise is weak and few clients hide each other, shuffling is worth little to rounds with a
+/// δ0. As long as they are all alike, the methods for one question are asked as well (Rényi DP
+/// without any gain from shuffling among them), and the smallest rigorous answer counts.
 fn epsilon_of(accountant: &Accountant, delta: f64) -> Result<f64> {
     // Without any δ the local ε add up: never more than that.
     let composed = accountant.epsilon(delta)?.min(accountant.local_epsilon());

@@ -16,8 +16,8 @@ use crate::pld::LossDistribution;
 use crate::scheme::{MAX_COUNT, Release, Round};
 use serde::{Deserialize, Serialize};
 
-/// By which argument shuffled rounds are priced. It changes whenever rounds that were written down come to another ε than
-/// before: who keeps a ledger keeps this beside it, and says so.
+/// By which argument shuffled rounds are priced. It changes whenever rounds that were written down
+/// come to another ε than before: who keeps a ledger keeps this beside it, and says so.
 pub const ANALYSIS: &str = "displacement";
 
 /// One line of the ledger: a round, and how often it happened.
@@ -127,8 +127,8 @@ impl Accountant {
         sum_up(rounds.chain(releases).map(|(epsilon, count)| mul_up(epsilon, count as f64)))
     }
 
-    /// At least the ε of everything so far at `delta`, replace-one adjacency; 0 if nothing happened, `+∞` where the
-    /// rounds' δ0 exceed δ, and where noise is too small to hide anything.
+    /// At least the ε of everything so far at `delta`, replace-one adjacency; 0 if nothing
+    /// happened, `+∞` where the rounds' δ0 exceed δ, and where noise is too small to hide anything.
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
         require_delta(delta)?;
         if self.is_empty() { Ok(0.0) } else { self.composed()?.epsilon(delta) }

@@ -1,15 +1,16 @@
 //! Any ε0-LDP randomizer, sharper: the extreme slots of an ε0-LDP randomizer, in blocks.
 //!
-//! Against the law of the client whom the victim displaced, the densities (r0, r1) of the victim's two laws lie in the
-//! hexagon `r0, r1, r0/r1 ∈ [1/E, E]` and have mean (1, 1). Near t = 1 a slot is a mixture of three extreme types
-//! (`docs/theory/displacement.md`, section 6), E = e^ε0:
+//! Against the law of the client whom the victim displaced, the densities (r0, r1) of the victim's
+//! two laws lie in the hexagon `r0, r1, r0/r1 ∈ [1/E, E]` and have mean (1, 1). Near t = 1 a slot
+//! is a mixture of three extreme types (`docs/theory/displacement.md`, section 6), E = e^ε0:
 //!
 //! - A: (1, E) with probability 1/(E+1), else (1, 1/E);
 //! - B: (E, 1) with probability 1/(E+1), else (1/E, 1);
 //! - C: (E, 1) and (1, E) with probability 1/(E+2) each, else (1/E, 1/E).
 //!
-//! Which slot is of which type is the data's choice. Slots are put into blocks, and for every block the pointwise
-//! largest call over all choices is that of one law, above every choice in convex order: sums of that law bound them all.
+//! Which slot is of which type is the data's choice. Slots are put into blocks, and for every block
+//! the pointwise largest call over all choices is that of one law, above every choice in convex
+//! order: sums of that law bound them all.
 
 use super::curve::{Fineness, Group, Way};
 use super::terms::{SlotCount, Term, Terms};
@@ -134,8 +135,8 @@ impl Types {
 
     /// The law of a block whose call is at least that of every choice, at every t between two.
     ///
-    /// Every value of a centred slot is linear in t, so every call is convex in t: the larger of its values at the two
-    /// ends bounds those in between.
+    /// Every value of a centred slot is linear in t, so every call is convex in t: the larger of
+    /// its values at the two ends bounds those in between.
     fn block(&self, size: u64, excesses: [f64; 2], spacing: f64) -> Law {
         let reach = size as f64 * (1.0 + excesses[1]) * self.gap;
         let points = (reach / spacing).ceil() as usize + 2;
@@ -188,8 +189,8 @@ impl Types {
     }
 }
 
-/// Raises `dots` to at least the call of the masses at the lattice points 0, 1, …, the first of which is at 0, where every
-/// value may be too small by `shift`.
+/// Raises `dots` to at least the call of the masses at the lattice points 0, 1, …, the first of
+/// which is at 0, where every value may be too small by `shift`.
 pub(super) fn raise(dots: &mut [f64], masses: &[f64], spacing: f64, shift: f64) {
     let (mut above, mut call) = (0.0, 0.0);
     for (dot, mass) in dots.iter_mut().zip(masses).rev() {

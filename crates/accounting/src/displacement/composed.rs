@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 /// Everything that happened to the records of the same clients, ready to be asked for ε or δ.
 ///
-/// How small δ is decides how far the tail of every round is resolved, so the loss of a round is computed when a
-/// question comes, and remembered for the next.
+/// How small δ is decides how far the tail of every round is resolved, so the loss of a round is
+/// computed when a question comes, and remembered for the next.
 #[derive(Default)]
 pub(crate) struct Composed {
     rounds: Vec<(Bounded, u64)>,
@@ -21,11 +21,12 @@ pub(crate) struct Composed {
     releases: Vec<(Release, u64)>,
     /// Whether there were rounds whose noise is so small that nothing is known to hide it.
     is_open: bool,
-    /// Σ μ² over all Gaussian outputs, rounded up: together they are one with the square root of this.
+    /// Σ μ² over all Gaussian outputs, rounded up: together they are one with the square root of
+    /// this.
     gaussian: f64,
 }
 
-/// What bounds one round.
+/// The bound on one round.
 enum Bounded {
     Displaced(Displacement),
     /// Two-level randomizers: displacement, or the pair of their blanket.
@@ -107,7 +108,8 @@ impl Composed {
         self.together(floor(FIRST_GUESS, self.count()))?.distribution()
     }
 
-    /// The only thing that happened, if it is one round. It needs no lattice: its bound itself is solved for ε.
+    /// The only thing that happened, if it is one round. It needs no lattice: its bound itself is
+    /// solved for ε.
     fn single(&self) -> Option<&Displacement> {
         match self.rounds.as_slice() {
             [(Bounded::Displaced(round), 1)] if self.releases.is_empty() && self.gaussian <= 0.0 => Some(round),
@@ -132,7 +134,8 @@ impl Composed {
         Ok(Rounds::new(Direction::Up, parts))
     }
 
-    /// All Gaussian outputs together, if there are any. An error if they are too many to be accounted.
+    /// All Gaussian outputs together, if there are any. An error if they are too many to be
+    /// accounted.
     fn gaussian_release(&self) -> Result<Option<Release>> {
         if self.gaussian <= 0.0 {
             return Ok(None);
@@ -176,7 +179,7 @@ impl Bounded {
     }
 }
 
-/// What decides the tightest bound on rounds of this randomizer.
+/// All that is known of this randomizer: it decides the tightest bound on its rounds.
 fn all_that_is_known(randomizer: &RandomizerSpec) -> Known {
     match randomizer.local_structure() {
         LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } => Known::OneBit { epsilon },
@@ -201,8 +204,9 @@ fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64) -> Result<f64> {
     Ok(smallest_safe_led(0.0, high, round.fineness().tolerance, excess)?.unwrap_or(f64::INFINITY))
 }
 
-/// At least the δ that is asked for. How small it is decides which divergences of one of `rounds` rounds need not be resolved,
-/// and that is what is asked: two or three steps settle it. `ask` gets the floor.
+/// At least the δ that is asked for. How small it is decides which divergences of one of `rounds`
+/// rounds need not be resolved, and that is what is asked: two or three steps settle it. `ask` gets
+/// the floor.
 pub(crate) fn delta_by_floor(rounds: u64, ask: impl Fn(f64) -> Result<f64>) -> Result<f64> {
     let (mut guess, mut found) = (FIRST_GUESS, f64::INFINITY);
     loop {
@@ -219,8 +223,8 @@ pub(crate) fn delta_by_floor(rounds: u64, ask: impl Fn(f64) -> Result<f64>) -> R
     }
 }
 
-/// A divergence of one of `rounds` rounds that does not matter next to `delta`: a power of 10⁵, so that neighbouring
-/// questions share it.
+/// A divergence of one of `rounds` rounds that does not matter next to `delta`: a power of 10⁵, so
+/// that neighbouring questions share it.
 pub(crate) fn floor(delta: f64, rounds: u64) -> f64 {
     let wanted = (UNRESOLVED * delta).ln() - (rounds.max(1) as f64).ln();
     let unit = 5.0 * std::f64::consts::LN_10;

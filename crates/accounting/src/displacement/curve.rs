@@ -27,8 +27,8 @@ pub(crate) struct Fineness {
     pub(crate) parts: u32,
     /// ε of a single round is found to this relative accuracy.
     pub(super) tolerance: f64,
-    /// How many numbers of slots of type A are looked at, for one-bit randomizers, as a share of those that
-    /// are affordable.
+    /// How many numbers of slots of type A are looked at, for one-bit randomizers, as a share of
+    /// those that are affordable.
     pub(crate) scans: f64,
 }
 
@@ -61,14 +61,14 @@ impl Fineness {
         scans: 1.0,
     };
 
-    /// The same where the law of a slot does not depend on e^ε: one serves all values. Few slots are resolved less finely, for it
-    /// is the law's points that take time then.
+    /// The same where the law of a slot does not depend on e^ε: one serves all values. Few slots
+    /// are resolved less finely, for it is the law's points that take time then.
     pub(crate) fn with_one_law(self) -> Self {
         Self { close: f64::INFINITY, window: self.window / 2.0, ..self }
     }
 
-    /// Points of a slot's lattice to its standard deviation, where so many slots are added up: as many as a
-    /// window affords.
+    /// Points of a slot's lattice to its standard deviation, where so many slots are added up: as
+    /// many as a window affords.
     pub(crate) fn points_to_a_deviation(&self, present: f64) -> f64 {
         (self.window / (24.0 * present.sqrt())).clamp(self.slots, 8.0 * self.slots)
     }
@@ -86,12 +86,12 @@ pub(crate) trait Way {
     /// The sums that it takes.
     fn terms(&self) -> &Terms;
 
-    /// At least `E(S − x)₊` for the sum of a term, at the `points` x = population·(t−1) for t of the group,
-    /// which increase; `None` where this way has nothing to say.
+    /// At least `E(S − x)₊` for the sum of a term, at the `points` x = population·(t−1) for t of
+    /// the group, which increase; `None` where this way has nothing to say.
     fn calls(&self, term: &Term, group: &Group, points: &[f64]) -> Option<Vec<f64>>;
 }
 
-/// What is known of the losses of a round before anything is computed.
+/// The losses of a round, as far as they are known before anything is computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
     /// About their standard deviation.
@@ -103,8 +103,8 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Of a round in which about `present` of `population` clients speak, whose reports have this profile. Divergences below
-    /// `floor` do not matter.
+    /// Of a round in which about `present` of `population` clients speak, whose reports have this
+    /// profile. Divergences below `floor` do not matter.
     pub(crate) fn of(profile: &LocalProfile, present: f64, population: f64, floor: f64) -> Self {
         let largest = profile.end().ln_1p();
         let deviation = (deviation(profile, present.max(1.0)) / population).min(largest);
@@ -123,20 +123,20 @@ const MOST_DOTS: usize = 16_384;
 /// The lattice of losses reaches to at most this many spacings.
 const REACH: f64 = 131_072.0;
 
-/// Up to so many standard deviations every lattice point has a dot; beyond, dots are apart by one part in
-/// `SPARSE` of their loss.
+/// Up to so many standard deviations every lattice point has a dot; beyond, dots are apart by one
+/// part in `SPARSE` of their loss.
 const DENSE: f64 = 16.0;
 const SPARSE: i64 = 512;
 
-/// From this many standard deviations on, or from t = 2, a group of t ends when t − 1 has doubled: what single slots lose
-/// depends little on t. Before, it ends as `Fineness` says.
+/// From this many standard deviations on, or from t = 2, a group of t ends when t − 1 has doubled:
+/// what single slots lose depends little on t. Before, it ends as `Fineness` says.
 const BULK: f64 = 8.0;
 
 /// A group has at least so many dots.
 const FEWEST: usize = 4;
 
-/// Upper bounds on the divergence of a round at t = 1 + `excess` ≥ 1, as a function that is evaluated at a
-/// group's values together: the smallest of all `ways` and of `cap`.
+/// Upper bounds on the divergence of a round at t = 1 + `excess` ≥ 1, as a function that is
+/// evaluated at a group's values together: the smallest of all `ways` and of `cap`.
 pub(crate) struct Bounds<'a> {
     pub(crate) ways: &'a [Box<dyn Way>],
     /// At least the local profile.
@@ -153,7 +153,8 @@ impl Bounds<'_> {
         asked.filter_map(|way| self.of_way(way.as_ref(), &[excess], &[cap])).map(|deltas| deltas[0]).fold(cap, f64::min)
     }
 
-    /// By one way, at the values of a group; `None` where it has nothing to say that would be below the `caps`.
+    /// By one way, at the values of a group; `None` where it has nothing to say that would be below
+    /// the `caps`.
     fn of_way(&self, way: &dyn Way, excesses: &[f64], caps: &[f64]) -> Option<Vec<f64>> {
         let group = Group { excess_low: excesses[0], excess_high: excesses[excesses.len() - 1] };
         let terms = way.terms();
@@ -227,7 +228,8 @@ impl Bounds<'_> {
     }
 }
 
-/// When a way is asked next: one that made no difference rests for a while, and for longer the next time.
+/// When a way is asked next: one that made no difference rests for a while, and for longer the next
+/// time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
     rests: u32,

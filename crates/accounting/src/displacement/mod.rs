@@ -1,9 +1,10 @@
 //! Displacement: the client whom the victim displaced is its hiding place.
 //!
-//! Of n clients k speak. Draw k *others*, and let the victim, if it speaks, take the place of one of them. Then every
-//! report but one has the same law under both hypotheses, and that one is compared with the report of the client who is
-//! silent instead. The divergence of a round is `E[((1−k/n)(1−t) + (1/n)·ΣG)₊]` with independent *slots* G, and whatever
-//! law is above every possible slot in convex order gives a bound. `docs/theory/displacement.md` has the proofs.
+//! Of n clients k speak. Draw k *others*, and let the victim, if it speaks, take the place of one
+//! of them. Then every report but one has the same law under both hypotheses, and that one is
+//! compared with the report of the client who is silent instead. The divergence of a round is
+//! `E[((1−k/n)(1−t) + (1/n)·ΣG)₊]` with independent *slots* G, and whatever law is above every
+//! possible slot in convex order gives a bound. `docs/theory/displacement.md` has the proofs.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -41,7 +42,7 @@ use slot::ProfileSlots;
 use std::sync::Arc;
 use terms::Blanket;
 
-/// What is used of a randomizer.
+/// The part of a randomizer that a bound uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Known {
     /// Its local profile, and nothing else. Where that ends at 0, the randomizer is ε0-LDP.
@@ -53,23 +54,25 @@ pub(crate) enum Known {
 /// As [`upper::MAX_LOCAL_EPSILON`], for Gaussian noise: sensitivity over standard deviation.
 const MAX_MU: f64 = 30.0;
 
-/// Populations of plain shuffles and check-ins are taken for one in which so many speak, at the most: revealing the
-/// reports of others is post-processing undone, so fewer clients are an upper bound.
+/// Populations of plain shuffles and check-ins are taken for one in which so many speak, at the
+/// most: revealing the reports of others is post-processing undone, so fewer clients are an upper
+/// bound.
 const MOST_PRESENT: f64 = 1e10;
 
-/// A spare costs e^ε0 clients or so. Among more than this many times as many, that is nothing next to what clones and
-/// blankets cost.
+/// A spare costs e^ε0 clients or so. Among more than this many times as many, that is nothing next
+/// to what clones and blankets cost.
 const MANY_SPARES: f64 = 1e3;
 
-/// Where fewer than this times e^ε0 speak, it is so unlikely that any report hides another that displacement does not
-/// help, but for the sampling, which is accounted for by itself.
+/// Where fewer than this times e^ε0 speak, it is so unlikely that any report hides another that
+/// displacement does not help, but for the sampling, which is accounted for by itself.
 const FEWEST_HIDDEN: f64 = 1e-3;
 
-/// From this ratio 2/σ on, single reports are larger than all others together, and a rough lattice costs no more than
-/// 3e-3 of ε.
+/// From this ratio 2/σ on, single reports are larger than all others together, and a rough lattice
+/// costs no more than 3e-3 of ε.
 const LOUD: f64 = 1.5;
 
-/// With more terms than this, spares are so rare that Theorem 2 loses more than a rough lattice does.
+/// With more terms than this, spares are so rare that Theorem 2 loses more than a rough lattice
+/// does.
 const MANY_TERMS: usize = 12;
 
 /// A blanket may have a defect of so many floors: it is charged times t − 1, which is small.
@@ -78,7 +81,7 @@ const DEFECTS: [f64; 5] = [1.0, 1e2, 1e4, 1e6, 1e8];
 /// Losses of so many standard deviations decide which of them is the best.
 const DECISIVE: f64 = 4.0;
 
-/// What the floor of a curve is multiplied by for what sums may leave out.
+/// The share of a curve's floor that sums may leave out.
 const LEFT_OUT: f64 = 0.1;
 
 impl Known {
@@ -141,7 +144,8 @@ impl Displacement {
         Ok(Self { known, profile, scheme, fineness, pair })
     }
 
-    /// The loss of a round, one that dominates it. Divergences below `floor` are charged at infinite loss.
+    /// The loss of a round, one that dominates it. Divergences below `floor` are charged at
+    /// infinite loss.
     pub(crate) fn lattice(&self, floor: f64) -> Arc<LossLattice> {
         let key = cache::Key::Displacement(self.scheme, self.known, self.fineness, floor);
         cache::remembered_always(key, || {
@@ -150,8 +154,8 @@ impl Displacement {
         })
     }
 
-    /// At least δ of one round at ε ≥ 0. Divergences below `floor` need not be resolved, nor those that are above `most` for what
-    /// is charged besides sums.
+    /// At least δ of one round at ε ≥ 0. Divergences below `floor` need not be resolved, nor those
+    /// that are above `most` for what is charged besides sums.
     pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64, most: f64) -> f64 {
         let (ways, extent) = self.ways(floor);
         if epsilon >= extent.largest && self.profile.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
@@ -182,8 +186,8 @@ impl Displacement {
             let lattice = cache::lattice(pair, Direction::Up, self.fineness.losses, Resolution::FINE);
             Rounds::new(Direction::Up, vec![(lattice, 1)])
         });
-        // A victim who speaks with probability ρ is compared with itself otherwise; in a sample of fixed size the
-        // divergence is at most ρ·δ(1 + (t−1)/ρ).
+        // A victim who speaks with probability ρ is compared with itself otherwise; in a sample of
+        // fixed size the divergence is at most ρ·δ(1 + (t−1)/ρ).
         let stretched = if self.scheme.check_in_rate().is_none() { speaks } else { 1.0 };
         let cap = |excess: f64| {
             let sampled = speaks * local(excess / stretched * (1.0 - 1e-15)) * (1.0 + 1e-15);
@@ -226,7 +230,8 @@ impl Displacement {
         (ways, extent)
     }
 
-    /// What slots of which only the profile is known are summed over; the first terms are the ones to go by.
+    /// The terms for slots of which only the profile is known; the first terms are the ones
+    /// to go by.
     fn profile_terms(&self, floor: f64) -> Vec<Terms> {
         let clients = self.scheme.clients();
         let everybody = |rate: f64| self.best_of_blankets(rate, floor);
@@ -241,8 +246,8 @@ impl Displacement {
         }
     }
 
-    /// Theorem 2 with the blanket that is charged least where it matters. A larger defect allows a larger blanket, and with
-    /// that a spare is found sooner.
+    /// Theorem 2 with the blanket that is charged least where it matters. A larger defect allows a
+    /// larger blanket, and with that a spare is found sooner.
     fn best_of_blankets(&self, rate: f64, floor: f64) -> Terms {
         let clients = self.scheme.clients();
         let excess = (DECISIVE * self.typical_loss()).exp_m1();
@@ -260,7 +265,7 @@ impl Displacement {
         best
     }
 
-    /// What blocks of slots are summed over.
+    /// The terms that blocks of slots are summed over.
     fn typed_terms(&self, of_profile: &Terms, floor: f64) -> Terms {
         match self.scheme.check_in_rate() {
             Some(rate) => {
@@ -271,7 +276,8 @@ impl Displacement {
         }
     }
 
-    /// What the slots of a one-bit randomizer are summed over. All laws have 2/(E+1) of the uniform one.
+    /// The terms that the slots of a one-bit randomizer are summed over. All laws have 2/(E+1) of
+    /// the uniform one.
     fn one_bit_terms(&self, epsilon: f64, of_profile: &Terms, floor: f64) -> Terms {
         let blanket = Blanket { gamma: 2.0 / (1.0 + epsilon.exp()) * (1.0 - 1e-15), defect: 0.0 };
         let everybody = |rate: f64| Terms::everybody(self.scheme.clients(), rate, blanket, (LEFT_OUT * floor).ln());
@@ -283,7 +289,8 @@ impl Displacement {
     }
 }
 
-/// The scheme that is computed: the same, but for populations in which more than [`MOST_PRESENT`] speak.
+/// The scheme that is computed: the same, but for populations in which more than [`MOST_PRESENT`]
+/// speak.
 pub(crate) fn computable(scheme: &Scheme) -> Result<Scheme> {
     let most = |rate: f64| (MOST_PRESENT / rate).min(scheme.clients() as f64) as u64;
     match scheme.participation() {
@@ -304,15 +311,16 @@ pub(crate) fn speaks(scheme: &Scheme) -> f64 {
     }
 }
 
-/// A share γ of any report's law that every other has too, but for a defect: 1/γ is the smallest s at which the profile
-/// is below `defect`, about.
+/// A share γ of any report's law that every other has too, but for a defect: 1/γ is the smallest s
+/// at which the profile is below `defect`, about.
 fn blanket(profile: &LocalProfile, defect: f64) -> Blanket {
     const STEP: f64 = 1.05;
     let mut ratio = 1.0;
     while profile.delta_upper(ratio - 1.0) > defect && ratio - 1.0 < profile.end() && ratio < 1e15 {
         ratio *= STEP;
     }
-    // γ is rounded down by more than all roundings before it: 1/γ is not smaller than the ratio, nor than that of the end.
+    // γ is rounded down by more than all roundings before it: 1/γ is not smaller than the ratio,
+    // nor than that of the end.
     let end = profile.end();
     let (ratio, excess) = if ratio < 1.0 + end { (ratio, ratio - 1.0) } else { (1.0 + end, end) };
     Blanket { gamma: 1.0 / ratio * (1.0 - 1e-15), defect: profile.delta_upper(excess) }

@@ -1,9 +1,11 @@
-//! One-bit randomizers, sharper: two-level randomizers with q = 1/2, binary randomized response among them.
+//! One-bit randomizers, sharper: two-level randomizers with q = 1/2, binary randomized response
+//! among them.
 //!
-//! Against the law of the client whom the victim displaced, a slot is a mixture of two types, A and B of
-//! [`super::blocks`]. Which slot is of which type is the data's choice, and only the number h of type A matters: the bound
-//! is the largest over h = 0..k of the round with h slots of type A and k − h of type B (`docs/theory/displacement.md`,
-//! section 5). With p = 1/(E+1) and D = E − 1/E, a centred slot is `−tD(x − p)` or `D(x − p)`, x a bit of probability p.
+//! Against the law of the client whom the victim displaced, a slot is a mixture of two types, A and
+//! B of [`super::blocks`]. Which slot is of which type is the data's choice, and only the number h
+//! of type A matters: the bound is the largest over h = 0..k of the round with h slots of type A
+//! and k − h of type B (`docs/theory/displacement.md`, section 5). With p = 1/(E+1) and D = E −
+//! 1/E, a centred slot is `−tD(x − p)` or `D(x − p)`, x a bit of probability p.
 
 use super::blocks::{binomial, raise};
 use super::curve::{Fineness, Group, Way};
@@ -48,7 +50,7 @@ impl OneBitSlots {
 /// Where ε0 is smaller, the profile has to do.
 const LEAST_LOCAL_EPSILON: f64 = 1e-9;
 
-/// What rounding atoms to the lattice may cost of the variance of a slot.
+/// The share of a slot's variance that rounding atoms to the lattice may add.
 const SPREAD: f64 = 3e-3;
 
 /// More slots than this are put into blocks, each of which has its worst number of either type.
@@ -72,8 +74,8 @@ const POINTS: f64 = 4e5;
 /// But numbers of slots are looked at at least this often.
 const FEWEST_SCANS: f64 = 32.0;
 
-/// Numbers of slots are looked at in steps that leave as few as possible over; a step may be this share longer
-/// or shorter.
+/// Numbers of slots are looked at in steps that leave as few as possible over; a step may be this
+/// share longer or shorter.
 const FLEXIBLE: f64 = 0.25;
 
 /// The number of undecided slots that are there is taken in this many blocks.
@@ -82,8 +84,8 @@ const PRESENT_BLOCKS: u64 = 5;
 /// The law of undecided slots ends where its call is this share of the largest.
 const NEGLIGIBLE: f64 = 1e-60;
 
-/// The probability that more undecided slots are there than are looked at, as a share of a divergence that does not
-/// matter.
+/// The probability that more undecided slots are there than are looked at, as a share of a
+/// divergence that does not matter.
 const CUT_OF_FLOOR: f64 = 1e-3;
 
 impl Way for OneBitSlots {
@@ -91,8 +93,8 @@ impl Way for OneBitSlots {
         &self.terms
     }
 
-    /// Where there are too many numbers of slots of type A to look at, they are taken in steps: the slots in
-    /// between are undecided, and may be of either type.
+    /// Where there are too many numbers of slots of type A to look at, they are taken in steps: the
+    /// slots in between are undecided, and may be of either type.
     fn calls(&self, term: &Term, group: &Group, points: &[f64]) -> Option<Vec<f64>> {
         if group.excess_high > WIDEST {
             return None;
@@ -102,7 +104,8 @@ impl Way for OneBitSlots {
             SlotCount::Thinned { slots, rate } => (slots, rate),
             SlotCount::Sizes(_) => return None,
         };
-        // Steps so small are lost in rounding, and with them what one bit knows more than the profile.
+        // Steps so small are lost in rounding, and with them what one bit knows more than the
+        // profile.
         if self.local_epsilon < LEAST_LOCAL_EPSILON {
             return None;
         }
@@ -156,7 +159,8 @@ impl Bits {
         let zero = 1.0 / (1.0 + (-local_epsilon).exp());
         let (t, unit) = (1.0 + excess, 2.0 * local_epsilon.sinh());
         let is_thinned = rate < 1.0;
-        // Thinned, both atoms lie off the multiples of D, at p and 1 − p of it; else only that at t, of probability p.
+        // Thinned, both atoms lie off the multiples of D, at p and 1 − p of it; else only that at
+        // t, of probability p.
         let (offset, variance) = if is_thinned { (one, one * zero) } else { (excess, zero) };
         let spacing = unit / parts(offset, variance, fineness.parts.min((MOST_PARTS / t) as u32).max(1));
         let atoms = |scale: f64| {
@@ -167,8 +171,9 @@ impl Bits {
         Self { t, one, zero, unit, spacing, rate, floor, a, b }
     }
 
-    /// How many numbers of slots are looked at: as many as there are points for, or this share of them, and at least so
-    /// many that looking at them takes as long as what is done about the undecided slots, which is cubic in their number.
+    /// How many numbers of slots are looked at: as many as there are points for, or this share of
+    /// them, and at least so many that looking at them takes as long as what is done about the
+    /// undecided slots, which is cubic in their number.
     fn affordable_scans(&self, slots: u64, share: f64) -> f64 {
         let present = slots as f64 * self.rate;
         let deviation = self.unit * (present * self.one * self.zero).sqrt();
@@ -176,7 +181,7 @@ impl Bits {
         (share * POINTS / points).max((present.powi(3) / points).powf(0.25))
     }
 
-    /// What centres a sum of so many slots of either type.
+    /// The shift that centres a sum of so many slots of either type.
     fn centring(&self, a: u64, b: u64) -> f64 {
         if self.rate < 1.0 { 0.0 } else { self.centre(a, b) }
     }
@@ -185,7 +190,8 @@ impl Bits {
         self.unit * self.one * (self.t * a as f64 - b as f64)
     }
 
-    /// At least the largest call, or put, of so many slots at these points, over how many of them are of type A.
+    /// At least the largest call, or put, of so many slots at these points, over how many of them
+    /// are of type A.
     fn largest_calls(&self, slots: u64, scans: f64, side: Side, points: &[f64]) -> Vec<f64> {
         let step = step(slots, self.affordable_scans(slots, scans));
         let undecided = if step > 1 { step + slots % step } else { 0 }.min(slots);
@@ -216,9 +222,11 @@ impl Bits {
         Law::from_potential(spacing, &calls, &puts)
     }
 
-    /// The law whose call is at least that of so many slots, or of their negative, however many of them are of type A.
+    /// The law whose call is at least that of so many slots, or of their negative, however many of
+    /// them are of type A.
     ///
-    /// The call grows with the number of slots that are there, so a block of numbers is charged at its largest.
+    /// The call grows with the number of slots that are there, so a block of numbers is charged at
+    /// its largest.
     fn either(&self, slots: u64, side: Side) -> Law {
         let (mut sizes, mut beyond) = (vec![(1.0, slots)], 0.0);
         if self.rate < 1.0 {
@@ -258,7 +266,8 @@ impl Bits {
         }
     }
 
-    /// Raises dots to the largest call and put of `present` slots, over how many of them are of type A.
+    /// Raises dots to the largest call and put of `present` slots, over how many of them are of
+    /// type A.
     fn raise_to_all(&self, present: u64, calls: &mut [f64], puts: &mut [f64]) {
         let count = calls.len() - 1;
         let shift = 16.0 * f64::EPSILON * self.unit * self.t * present as f64;
@@ -291,8 +300,9 @@ impl Bits {
     }
 }
 
-/// Lattice points to a unit, so that atoms at multiples of a unit and at this `offset` from them are spread by at most a share
-/// SPREAD of `variance`; or as few as possible, up to `most`, that spread them least.
+/// Lattice points to a unit, so that atoms at multiples of a unit and at this `offset` from them
+/// are spread by at most a share SPREAD of `variance`; or as few as possible, up to `most`, that
+/// spread them least.
 fn parts(offset: f64, variance: f64, most: u32) -> f64 {
     let cost = |parts: f64| {
         let share = (parts * offset).fract();

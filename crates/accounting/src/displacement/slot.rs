@@ -15,14 +15,14 @@ pub(super) struct ProfileSlots {
     pub(super) floor: f64,
 }
 
-/// What is cut off a slot's law at the top may cost this share of the divergence.
+/// Cutting a slot's law at the top may cost this share of the divergence.
 pub(crate) const CUT_SHARE: f64 = 1e-4;
 
-/// What is cut off a heavy tail may cost this share.
+/// Cutting a heavy tail may cost this share.
 const HEAVY_CUT: f64 = 1e-3;
 
-/// What is cut off at the bottom may raise the mean of a sum with a heavy tail by the first share of its deviation; or by the
-/// second, if it is so many deviations away.
+/// Cutting a law at the bottom may raise the mean of a sum with a heavy tail by the first share
+/// of its deviation; or by the second, if it is so many deviations away.
 const BOTTOM_CUT: [f64; 2] = [3e-4, 1e-2];
 const FAR_DOWN: f64 = 16.0;
 
@@ -38,10 +38,12 @@ const MOST_JUMPS: f64 = 1.0;
 /// From so many standard deviations on the tail of few slots is that of a single one.
 const HEAVY: f64 = 6.0;
 
-/// Of fewer slots none is kept apart: keeping them apart loses a share of one slot for each of them.
+/// Of fewer slots none is kept apart: keeping them apart loses a share of one slot for each of
+/// them.
 const FEW: f64 = 200.0;
 
-/// Before a tail is heavy, jumps are kept apart where those that matter are larger than so many deviations.
+/// Before a tail is heavy, jumps are kept apart where those that matter are larger than so many
+/// deviations.
 const LARGE: f64 = 8.0;
 
 /// The same, as a share of a divergence that does not matter.
@@ -69,7 +71,7 @@ pub(crate) struct SlotSum<'a> {
     pub(crate) present: f64,
     /// About the standard deviation of the sum.
     pub(crate) deviation: f64,
-    /// What cutting laws may cost of the call wherever it is read.
+    /// The part of a call that cutting laws may cost, wherever it is read.
     pub(crate) negligible: f64,
 }
 
@@ -82,8 +84,8 @@ impl<'a> SlotSum<'a> {
         Self { profile, number: term.slots.number(), fineness, present, deviation, negligible }
     }
 
-    /// At least `E(S − x)₊` at the `points` x, which increase, where one slot has this call and this put; puts reach `down` times
-    /// as far as calls.
+    /// At least `E(S − x)₊` at the `points` x, which increase, where one slot has this call and
+    /// this put; puts reach `down` times as far as calls.
     pub(crate) fn calls(
         &self,
         down: f64,
@@ -144,7 +146,8 @@ impl<'a> SlotSum<'a> {
         let threshold = self.threshold();
         let [near, far] = BOTTOM_CUT.map(|share| self.top(share * self.deviation));
         let bottom = down * near.min(far.max(FAR_DOWN * self.deviation));
-        // A lattice adds about 2hδ to the variance of a slot most of whose values are smaller than its spacing h.
+        // A lattice adds about 2hδ to the variance of a slot most of whose values are smaller than
+        // its spacing h.
         let variance = self.deviation * self.deviation / self.present;
         let enough = ADDED * variance / (2.0 * self.profile.delta_upper(0.0));
         let spacing = self.finest().max(enough).max(threshold.max(bottom) / self.most_points());
@@ -153,7 +156,7 @@ impl<'a> SlotSum<'a> {
         calls_with_jumps(&parts, self.number, (self.deviation, self.negligible), points)
     }
 
-    /// What a slot must be above to be a jump, in a heavy tail: so far up that few are.
+    /// The size above which a slot is a jump, in a heavy tail: so large that few are.
     fn threshold(&self) -> f64 {
         let mut threshold = JUMP * self.deviation;
         while self.present * self.profile.delta_upper(threshold) > MOST_JUMPS * threshold {
@@ -201,11 +204,12 @@ fn normal_call(deviation: f64, x: f64) -> f64 {
     0.4 * deviation * (-0.5 * z * z).exp() / (1.0 + z * z)
 }
 
-/// Call and put of the law that is above every possible slot at t = 1 + `excess` in convex order, centred: its call at c is
-/// at least that of `G − (1 − t)`. It serves every smaller t ≥ 1 as well.
+/// Call and put of the law that is above every possible slot at t = 1 + `excess` in convex order,
+/// centred: its call at c is at least that of `G − (1 − t)`. It serves every smaller t ≥ 1 as well.
 ///
-/// With d(c) the profile at s = 1 + c: the call is d(c) from c = t − 1 on and `(t − c)·d(c/(t − c))` before,
-/// the put at c is `t·d(c/t)`. **Direction: up.** Arguments of d, which does not increase, are rounded down.
+/// With d(c) the profile at s = 1 + c: the call is d(c) from c = t − 1 on and `(t − c)·d(c/(t −
+/// c))` before, the put at c is `t·d(c/t)`. **Direction: up.** Arguments of d, which does not
+/// increase, are rounded down.
 fn potential(profile: &LocalProfile, excess: f64) -> (impl Fn(f64) -> f64, impl Fn(f64) -> f64) {
     let t = 1.0 + excess;
     let scaled = move |scale: f64, c: f64| {
@@ -215,8 +219,8 @@ fn potential(profile: &LocalProfile, excess: f64) -> (impl Fn(f64) -> f64, impl 
     (call, move |c: f64| scaled(t, c))
 }
 
-/// About the standard deviation of the sum of so many slots, leaving aside jumps that are much larger than
-/// that. Chooses lattices; nothing rests on it.
+/// About the standard deviation of the sum of so many slots, leaving aside jumps that are much
+/// larger than that. Chooses lattices; nothing rests on it.
 pub(crate) fn deviation(profile: &LocalProfile, present: f64) -> f64 {
     let mut limit = profile.end().min(1e12);
     let mut deviation = f64::INFINITY;
@@ -251,7 +255,8 @@ fn integral(profile: &LocalProfile, limit: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The corollary: ±(E − 1) and ±t(E − 1) with probability 1/(E+1) each, and 0, which no lattice here holds.
+    /// The corollary: ±(E − 1) and ±t(E − 1) with probability 1/(E+1) each, and 0, which no lattice
+    /// here holds.
     #[test]
     fn the_law_of_a_pure_slot() {
         let (epsilon, excess) = (1.2_f64, 0.3);

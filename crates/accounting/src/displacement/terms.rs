@@ -40,8 +40,8 @@ impl SlotCount {
     }
 }
 
-/// An upper bound on the divergence of a round at every t ≥ 1: all terms, and `local·δ(t) + linear·(t−1)`,
-/// δ the local profile.
+/// An upper bound on the divergence of a round at every t ≥ 1: all terms, and `local·δ(t) +
+/// linear·(t−1)`, δ the local profile.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Terms {
     pub(crate) terms: Vec<Term>,
@@ -49,8 +49,8 @@ pub(crate) struct Terms {
     pub(crate) linear: f64,
 }
 
-/// What one report must have in common with any other for Theorem 2: every law is at least γ times one
-/// fixed law, but for a defect of mass γ·`defect`.
+/// The part that one report has in common with any other, for Theorem 2: every law is at least γ
+/// times one fixed law, but for a defect of mass γ·`defect`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Blanket {
     pub(crate) gamma: f64,
@@ -60,8 +60,8 @@ pub(crate) struct Blanket {
 /// Numbers of slots within this share of each other are taken for one.
 const CLOSE: f64 = 2e-3;
 
-/// Each block of them is wider than the one before by this factor, but no wider than a share of the slots that are left, or
-/// a smaller one of all.
+/// Each block of them is wider than the one before by this factor, but no wider than a share of the
+/// slots that are left, or a smaller one of all.
 const GROWTH: f64 = 2.0;
 const WIDEST: f64 = 0.1;
 const WIDEST_OF_ALL: f64 = 0.06;
@@ -93,9 +93,9 @@ impl Terms {
         Self { terms: vec![term], local: all_come(clients, rate), linear: 0.0 }
     }
 
-    /// Theorem 1 at check-in, by the number of those who came, in blocks whose width is a multiple of
-    /// `width`: the bound grows with the number, so a block is charged at its largest. Numbers beyond all but
-    /// e^`ln_cut` are charged the local profile.
+    /// Theorem 1 at check-in, by the number of those who came, in blocks whose width is a multiple
+    /// of `width`: the bound grows with the number, so a block is charged at its largest. Numbers
+    /// beyond all but e^`ln_cut` are charged the local profile.
     pub(crate) fn check_in_by_size(clients: u64, rate: f64, width: u64, ln_cut: f64) -> Self {
         let law = Binomial { trials: clients, p: rate, q: 1.0 - rate };
         let (low, high) = law.window(ln_cut);
@@ -115,18 +115,20 @@ impl Terms {
         Self { terms: vec![term], local: all_come(clients, rate) + ln_cut.exp(), linear: 0.0 }
     }
 
-    /// Theorem 2: everybody speaks, or everybody checks in at this rate. A client that stays away is a
-    /// spare too: absence is a report that everybody may send.
+    /// Theorem 2: everybody speaks, or everybody checks in at this rate. A client that stays away
+    /// is a spare too: absence is a report that everybody may send.
     ///
-    /// `U_m ≤ γL_m + (1−γ+γδ')U_(m−1) + γδ'(U_(m−1) + t − 1)` from `U_0 ≤ δ(t)`, unrolled until what is left
-    /// has weight e^`ln_cut`. L_m does not increase with m, so a block of them is charged at its smallest.
+    /// `U_m ≤ γL_m + (1−γ+γδ')U_(m−1) + γδ'(U_(m−1) + t − 1)` from `U_0 ≤ δ(t)`, unrolled until
+    /// what is left has weight e^`ln_cut`. L_m does not increase with m, so a block of them is
+    /// charged at its smallest.
     pub(crate) fn everybody(clients: u64, rate: f64, blanket: Blanket, ln_cut: f64) -> Self {
         let gamma = (1.0 - rate) + rate * blanket.gamma;
         let defect = rate * blanket.gamma * blanket.defect;
         let others = clients - 1;
         // The logarithm of the factor from one step to the next.
         let ln_next = (2.0 * defect - gamma).ln_1p();
-        // Where there are too few clients for a spare to be among them, the local profile is all there is.
+        // Where there are too few clients for a spare to be among them, the local profile is all
+        // there is.
         let is_hopeless = ln_next * others as f64 > HOPELESS;
         if is_hopeless || ln_next.is_nan() {
             return Self { terms: Vec::new(), local: 1.0, linear: 0.0 };
@@ -171,7 +173,7 @@ mod tests {
         bound
     }
 
-    /// What the terms come to, for the same sums.
+    /// The value of the terms, for the same sums.
     fn of_terms(terms: &Terms, excess: f64, of_sum: impl Fn(u64) -> f64) -> f64 {
         let sums: f64 = terms.terms.iter().map(|term| term.weight * of_sum(term.population)).sum();
         sums + terms.local * 0.25 + terms.linear * excess

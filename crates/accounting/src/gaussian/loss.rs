@@ -69,10 +69,11 @@ impl PairRound {
         bounds.curve(&self.extent(floor), self.fineness, floor)
     }
 
-    /// At least the divergence at t = 1 + `excess`, if one report were all: V is a mean, and the divergences are convex in it.
+    /// At least the divergence at t = 1 + `excess`, if one report were all: V is a mean, and the
+    /// divergences are convex in it.
     ///
-    /// In a sample of fixed size `V − 1` is γ times the mean of the `w − 1`; at check-in V is the mean of variables that are w with
-    /// probability r and else 1.
+    /// In a sample of fixed size `V − 1` is γ times the mean of the `w − 1`; at check-in V is the
+    /// mean of variables that are w with probability r and else 1.
     fn cap(&self, way: Way, excess: f64) -> f64 {
         let rate = displacement::speaks(&self.scheme);
         let stretched = if self.scheme.check_in_rate().is_none() { rate } else { 1.0 };
@@ -88,7 +89,8 @@ impl PairRound {
         mul_up(rate, one)
     }
 
-    /// The loss of P against Q, and that of Q against P. Divergences below `floor` are charged at infinite loss.
+    /// The loss of P against Q, and that of Q against P. Divergences below `floor` are charged at
+    /// infinite loss.
     fn lattices(&self, floor: f64) -> [Arc<LossLattice>; 2] {
         let curves = OnceCell::new();
         let curve = |way| self.curve(way, floor);
@@ -133,16 +135,19 @@ impl Analysis for Composed {
     }
 }
 
-/// Noise so weak (μ above this) that the log-normal's tail fits no lattice, and Rényi orders do as well.
+/// Noise so weak (μ above this) that the log-normal's tail fits no lattice, and Rényi orders do as
+/// well.
 const MAX_MU: f64 = 3.0;
 
 /// `gaussian-pair-pld`: the pair that is believed to be the worst, by its loss distribution.
 ///
-/// The same pair as [`Pair`](super::Pair)'s, without what is lost from Rényi orders to ε: most of it, where losses have the
-/// log-normal's tail. Rounds are composed, P against Q and Q against P, and the larger ε counts. Rényi
-/// orders bound the same pair, and the smaller bound is the answer: where the tail is too heavy for a lattice, it is theirs.
+/// The same pair as [`Pair`](super::Pair)'s, without what is lost from Rényi orders to ε: most of
+/// it, where losses have the log-normal's tail. Rounds are composed, P against Q and Q against P,
+/// and the larger ε counts. Rényi orders bound the same pair, and the smaller bound is the answer:
+/// where the tail is too heavy for a lattice, it is theirs.
 ///
-/// **Direction: up.** Every divergence is rounded up, and the loss that is composed dominates the pair's.
+/// **Direction: up.** Every divergence is rounded up, and the loss that is composed dominates the
+/// pair's.
 pub struct PairLoss;
 
 impl Method for PairLoss {

@@ -1,20 +1,21 @@
-//! Sums of the likelihood ratios of single reports: hockey-stick divergences of the shuffle Gaussian pair.
+//! Sums of the likelihood ratios of single reports: hockey-stick divergences of the shuffle
+//! Gaussian pair.
 //!
-//! With `w = exp(N(−s/2, s))` the likelihood ratio of one report, S the sum of `w − 1` over those who speak and n clients, the pair has
-//! `V = P/Q = 1 + S/n`, so
+//! With `w = exp(N(−s/2, s))` the likelihood ratio of one report, S the sum of `w − 1` over those
+//! who speak and n clients, the pair has `V = P/Q = 1 + S/n`, so
 //!
 //! - `H_t(P‖Q) = E(V − t)₊ = (1/n)·E(S − n(t−1))₊`;
 //! - `H_t(Q‖P) = E(1 − tV)₊ = (t/n)·E(−S − n(1−1/t))₊`.
 //!
-//! The potential of `w − 1` is the profile δ of one report: its call at c is `E(w − (1+c))₊ = δ(1 + c)`, and its put is
-//! `E((1−c) − w)₊ = (1−c)·δ(1/(1−c))`, because `δ(s) = 1 − s + s·δ(1/s)`.
+//! The potential of `w − 1` is the profile δ of one report: its call at c is `E(w − (1+c))₊ = δ(1 +
+//! c)`, and its put is `E((1−c) − w)₊ = (1−c)·δ(1/(1−c))`, because `δ(s) = 1 − s + s·δ(1/s)`.
 
 use crate::displacement::{CUT_SHARE, Fineness, Group, SlotSum, Term, Terms, Way};
 use crate::numerics::directed::{inflate, mul_up};
 use crate::profile::LocalProfile;
 use crate::sums::{Draws, Law, calls_upper};
 
-/// What the sums over reports have in common.
+/// The part that all sums over reports have in common.
 pub(super) struct Reports {
     /// Of one report.
     pub(super) profile: LocalProfile,
@@ -93,8 +94,9 @@ impl Reverse {
     /// The law of `1 − w` on a lattice, good for calls up to `last`.
     fn law(&self, term: &Term, last: f64) -> Law {
         let sum = self.0.sum(term);
-        // One w that is larger than the number of reports makes the sum negative, whatever the others are: further down it does not
-        // matter how far down. Mass below the bottom is moved up to it.
+        // One w that is larger than the number of reports makes the sum negative, whatever the
+        // others are: further down it does not matter how far down. Mass below the bottom is moved
+        // up to it.
         let deepest = 2.0 * sum.present + FEW;
         let bottom = sum.top(sum.negligible.max(CUT_SHARE * sum.normal_call(last))).min(deepest);
         let spacing = sum.finest().min(1.0 / TO_THE_END).max(bottom / sum.most_points());
@@ -119,7 +121,8 @@ mod tests {
                 let z = b.ln() / mu + 0.5 * mu;
                 let direct = b * normal::cdf(z) - normal::cdf(z - mu);
                 let value = shortfall(&profile, c);
-                // The difference has an error of some 1e-16; the profile may be up to 1e-10 of itself above.
+                // The difference has an error of some 1e-16; the profile may be up to 1e-10 of
+                // itself above.
                 assert!(
                     value >= direct - 1e-16 && value <= direct * (1.0 + 1e-9) + 1e-15,
                     "{mu} {c}: {value} {direct}"

@@ -4,7 +4,7 @@ use super::sum::Atom;
 use realfft::num_complex::Complex64;
 use std::collections::BTreeMap;
 
-/// What is known of the blocks of a sum so far: those that start at the multiples of `size`.
+/// The blocks of a sum as far as they are known: those that start at the multiples of `size`.
 #[derive(Debug)]
 pub(super) struct Blocks {
     pub(super) size: i64,
@@ -17,7 +17,8 @@ impl Blocks {
         Self { size, known: BTreeMap::new() }
     }
 
-    /// Takes note of consecutive blocks: each keeps the larger of the masses that it is known to have.
+    /// Takes note of consecutive blocks: each keeps the larger of the masses that it is known to
+    /// have.
     pub(super) fn take(&mut self, first: i64, atoms: Vec<Option<Atom>>) {
         for (i, atom) in atoms.into_iter().enumerate() {
             let Some(atom) = atom else { continue };
@@ -34,7 +35,8 @@ impl Blocks {
     }
 }
 
-/// Sums over a block of `size` points, a power of two, of masses that were tilted by e^{θj}: `Σ e^{−θi}·m_i` and `Σ i·e^{−θi}·m_i`.
+/// Sums over a block of `size` points, a power of two, of masses that were tilted by e^{θj}: `Σ
+/// e^{−θi}·m_i` and `Σ i·e^{−θi}·m_i`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernel {
     pub(super) theta: f64,
@@ -47,7 +49,8 @@ impl Kernel {
         Self { theta, size }
     }
 
-    /// `Σ_{i<size} z^i` and `Σ_{i<size} i·z^i` with `z = e^{−θ−iφ}`, by doubling: no quotient of small differences.
+    /// `Σ_{i<size} z^i` and `Σ_{i<size} i·z^i` with `z = e^{−θ−iφ}`, by doubling: no quotient of
+    /// small differences.
     pub(super) fn at(&self, phi: f64) -> (Complex64, Complex64) {
         let (mut sum, mut moment) = (Complex64::new(1.0, 0.0), Complex64::new(0.0, 0.0));
         let mut length = 1_i64;

@@ -1,4 +1,5 @@
-//! `full-report-pld`: all that the reports of the named mechanism tell, everyone else at one of the victim's records.
+//! `full-report-pld`: all that the reports of the named mechanism tell, everyone else at one of the
+//! victim's records.
 
 use super::lattice_law::LatticeLaw;
 use super::report::Report;
@@ -21,7 +22,8 @@ const MAX_CLIENTS: u64 = 100_000_000_000;
 /// The scale of discrete Laplace noise, in steps, is the exact one within this share.
 const STEP_ROUNDING: f64 = 1e-9;
 
-/// Outcomes with a smaller likelihood ratio are dropped: their losses would be differences of rounded numbers.
+/// Outcomes with a smaller likelihood ratio are dropped: their losses would be differences of
+/// rounded numbers.
 const LEAST_RATIO: f64 = 1e-6;
 
 /// A normal law has 10⁻³⁰⁰ of its mass beyond this many deviations.
@@ -47,12 +49,16 @@ impl Method for FullReport {
 /// Reports from two records of the named mechanism that are as far apart as any.
 fn report_of(randomizer: &RandomizerSpec) -> Result<Report> {
     match (randomizer.mechanism(), randomizer.local_structure()) {
-        // Rounded down: a little less than the distance of the records is the distance of two records between them.
+        // Rounded down: a little less than the distance of the records is the distance of two
+        // records between them.
         (Mechanism::Gaussian { sigma }, _) => Report::gaussian((2.0 / sigma).next_down()),
         (Mechanism::Laplace { local_epsilon }, _) => Report::laplace(local_epsilon.next_down()),
-        // On every grid the discrete Laplace tells more: the continuous one is the discrete one with independent noise added.
-        // Its scale in whole steps is rounded up, by less than this.
+        // On every grid the discrete Laplace tells more: the continuous one is the discrete one
+        // with independent noise added. Its scale in whole steps is rounded up, by less than this.
         (Mechanism::DiscreteLaplace { local_epsilon }, _) => Report::laplace(local_epsilon * (1.0 - STEP_ROUNDING)),
+        // The question names no grid, so it is about all of them; on finer and finer ones the discrete
+        // Gaussian comes as near to the continuous one as one likes.
+        (Mechanism::DiscreteGaussian { sigma }, _) => Report::gaussian((2.0 / sigma).next_down()),
         (_, LocalStructure::TwoLevel { epsilon, high_mass }) if high_mass < 0.5 => {
             Report::two_level(epsilon, high_mass)
         }
@@ -69,8 +75,8 @@ pub(super) struct RoundRatio {
 impl RoundRatio {
     /// The ratio, with each report told in one of the ways that tell most.
     ///
-    /// Fixed sizes have a slot for each speaker. At check-in each client has one, which is empty unless it comes: what is seen of the number of
-    /// speakers is in X already.
+    /// Fixed sizes have a slot for each speaker. At check-in each client has one, which is empty
+    /// unless it comes: what is seen of the number of speakers is in X already.
     fn best(scheme: &Scheme, report: &Report) -> Result<Vec<Self>> {
         if scheme.clients() > MAX_CLIENTS {
             return Err(AccountingError::not_applicable(format!("there are more than {MAX_CLIENTS} clients")));
@@ -97,13 +103,15 @@ impl RoundRatio {
         })
     }
 
-    /// (P-mass, loss) of an atom, the loss at its smallest: P is the law with the ratio `1 + X/n` to Q, or the other way round.
+    /// (P-mass, loss) of an atom, the loss at its smallest: P is the law with the ratio `1 + X/n`
+    /// to Q, or the other way round.
     fn outcome(&self, atom: &Atom, reverse: bool) -> Option<(f64, f64)> {
         let part = |points: f64| self.sum.spacing * points / self.clients;
         if 1.0 + part(atom.from) < LEAST_RATIO {
             return None;
         }
-        // A part is a product and a quotient of floats, next to −1 its error counts for 1/ratio as much.
+        // A part is a product and a quotient of floats, next to −1 its error counts for 1/ratio as
+        // much.
         let slack = |part: f64| 16.0 * f64::EPSILON * part.abs() / (1.0 + part).min(1.0);
         if reverse {
             let part = part(atom.to);

@@ -1,8 +1,10 @@
-//! The likelihood ratio of one report, moved to a lattice: below it in convex order, with the same mean.
+//! The likelihood ratio of one report, moved to a lattice: below it in convex order, with the same
+//! mean.
 //!
-//! Telling the server less about a report is post-processing, and turns the likelihood ratio w into its conditional mean: a
-//! law below that of w in convex order. Conversely every law V below that of w in convex order can be had by telling less
-//! (Strassen 1965). So any V on a lattice with `E(V − x)₊ ≤ E(w − x)₊` for all x and mean 1 is what some server sees.
+//! Telling the server less about a report is post-processing, and turns the likelihood ratio w into
+//! its conditional mean: a law below that of w in convex order. Conversely every law V below that
+//! of w in convex order can be had by telling less (Strassen 1965). So any V on a lattice with `E(V
+//! − x)₊ ≤ E(w − x)₊` for all x and mean 1 is what some server sees.
 
 use super::report::{Region, Report};
 use crate::numerics::compensated::Accumulator;
@@ -22,21 +24,23 @@ const FEW_POINTS: std::ops::Range<u16> = 16..96;
 /// Dilutions beyond this mean that floats cannot resolve the law.
 const MOST_DILUTION: f64 = 1e-3;
 
-/// The masses of V at `1 + j·spacing` for `first ≤ j < first + masses.len()`. V has the rest of its mass at 1, and mean 1 exactly.
+/// The masses of V at `1 + j·spacing` for `first ≤ j < first + masses.len()`. V has the rest of its
+/// mass at 1, and mean 1 exactly.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LatticeLaw {
     pub(super) spacing: f64,
     pub(super) first: i64,
     /// At `j = 0` nothing is written.
     pub(super) masses: Vec<f64>,
-    /// With this probability the server is shown nothing, so that rounding errors cannot have put V above w: the masses above are not yet
-    /// multiplied by 1 − dilution.
+    /// With this probability the server is shown nothing, so that rounding errors cannot have put V
+    /// above w: the masses above are not yet multiplied by 1 − dilution.
     pub(super) dilution: f64,
 }
 
 impl LatticeLaw {
-    /// Laws of the report on the lattices that keep most of it: one for many rounds, of which the bulk of the ratios counts, and one
-    /// for few, of which ratios of many times the number of clients do. Often both are the same. Empty if no lattice resolves the report.
+    /// Laws of the report on the lattices that keep most of it: one for many rounds, of which the
+    /// bulk of the ratios counts, and one for few, of which ratios of many times the number of
+    /// clients do. Often both are the same. Empty if no lattice resolves the report.
     pub(super) fn best(report: &Report, clients: f64) -> Vec<Self> {
         let laws: Vec<Self> = spacings(report).into_iter().filter_map(|h| Self::on_lattice(report, h)).collect();
         let best = |most: f64| laws.iter().max_by(|a, b| a.telling(most).total_cmp(&b.telling(most)));
@@ -58,9 +62,11 @@ impl LatticeLaw {
 
     /// The law on `1 + j·h`, as far from 1 as points reach.
     ///
-    /// For a region S of reports `P(S) − x·Q(S) = E[(w − x); S]` is a line in x that is nowhere above the curve `E(w − x)₊`. Each cell of the
-    /// lattice has such a line, of a split in its middle. A function that is linear on each cell, and at every lattice point at most the
-    /// lines of both adjacent cells, is nowhere above the curve. Its greatest convex minorant is that of a law on the lattice.
+    /// For a region S of reports `P(S) − x·Q(S) = E[(w − x); S]` is a line in x that is nowhere
+    /// above the curve `E(w − x)₊`. Each cell of the lattice has such a line, of a split in its
+    /// middle. A function that is linear on each cell, and at every lattice point at most the lines
+    /// of both adjacent cells, is nowhere above the curve. Its greatest convex minorant is that of
+    /// a law on the lattice.
     pub(super) fn on_lattice(report: &Report, spacing: f64) -> Option<Self> {
         let (bottom, top) = report.range();
         let below = (((1.0 - bottom) / spacing).floor() as i64).clamp(1, POINTS / 2);
@@ -75,7 +81,8 @@ impl LatticeLaw {
         masses.extend(&calls.masses);
         let mut law = Self { spacing, first, masses, dilution: 0.0 };
         law.balance();
-        // Both sides together may have more mass than 1, and each may be above its lines by rounding.
+        // Both sides together may have more mass than 1, and each may be above its lines by
+        // rounding.
         let total: f64 = law.masses.iter().sum();
         let too_much = 1.0 - 1.0 / total.max(1.0);
         let dilution = law.excess(&puts.values, &calls.values).max(too_much) + 64.0 * U * count as f64;
@@ -98,7 +105,8 @@ impl LatticeLaw {
         self.masses[at_one - 1] += (above - below).max(0.0);
     }
 
-    /// By which share at most E(V − x)₊ (at x ≥ 1) or E(x − V)₊ (at x ≤ 1) is above the lines at a lattice point.
+    /// By which share at most E(V − x)₊ (at x ≥ 1) or E(x − V)₊ (at x ≤ 1) is above the lines at a
+    /// lattice point.
     fn excess(&self, puts: &[f64], calls: &[f64]) -> f64 {
         let at_one = (-self.first) as usize;
         let above = self.masses[at_one + 1..].iter();
@@ -107,7 +115,8 @@ impl LatticeLaw {
     }
 }
 
-/// The largest value at 1, about, with which both sides together are convex: the mass off 1 is not above 1.
+/// The largest value at 1, about, with which both sides together are convex: the mass off 1 is not
+/// above 1.
 fn convex_at_one(puts: &Side, calls: &Side) -> f64 {
     let total =
         |at_one: f64| [puts, calls].into_iter().flat_map(|side| Side::clone(side).pinned(at_one).masses).sum::<f64>();
@@ -123,7 +132,8 @@ fn convex_at_one(puts: &Side, calls: &Side) -> f64 {
     low
 }
 
-/// Spacings that are worth trying. The top ratio is a lattice point, but for less than an atom there could lose by rounding.
+/// Spacings that are worth trying. The top ratio is a lattice point, but for less than an atom
+/// there could lose by rounding.
 fn spacings(report: &Report) -> Vec<f64> {
     let (bottom, top) = report.range();
     let dividing = |parts: f64| (top - 1.0) / parts.ceil().max(1.0) * (1.0 - 1e-12);
@@ -135,7 +145,8 @@ fn spacings(report: &Report) -> Vec<f64> {
     (0..=HALVINGS).map(|halvings| dividing((top - 1.0) / coarsest * 2.0_f64.powi(halvings))).collect()
 }
 
-/// The largest `1 − line/potential` over the points of one side; its masses and the lines are ordered outward from 1.
+/// The largest `1 − line/potential` over the points of one side; its masses and the lines are
+/// ordered outward from 1.
 fn excess<'a>(
     masses: impl DoubleEndedIterator<Item = &'a f64> + ExactSizeIterator,
     lines: &[f64],
@@ -153,12 +164,13 @@ fn excess<'a>(
     worst
 }
 
-/// The lattice points from 1 outward, on one side: calls `E(V − x)₊` above 1, puts `E(x − V)₊` below. They differ by 1 − x, so that a line of one
-/// is a line of the other, and each is small where it is used: nothing cancels that matters.
+/// The lattice points from 1 outward, on one side: calls `E(V − x)₊` above 1, puts `E(x − V)₊`
+/// below. They differ by 1 − x, so that a line of one is a line of the other, and each is small
+/// where it is used: nothing cancels that matters.
 #[derive(Debug, Clone)]
 struct Side {
     spacing: f64,
-    /// What the lines leave at the points 0, 1, …; exactly 0 at the last one.
+    /// The rest that the lines leave at the points 0, 1, …; exactly 0 at the last one.
     values: Vec<f64>,
     masses: Vec<f64>,
 }
@@ -167,7 +179,8 @@ impl Side {
     /// `None` if the lines leave nothing at 1 itself.
     fn new(report: &Report, spacing: f64, sign: i64, count: i64) -> Option<Self> {
         let point = |i: i64| 1.0 + (sign * i) as f64 * spacing;
-        // The reports beyond a cut that is so many cells out; cells on the other side of 1 have negative numbers.
+        // The reports beyond a cut that is so many cells out; cells on the other side of 1 have
+        // negative numbers.
         let beyond = |cut: f64| {
             let (below, above) = report.split(1.0 + sign as f64 * cut * spacing);
             if sign > 0 { above } else { below }
@@ -202,7 +215,8 @@ impl Side {
         Some(Self { spacing, values, masses: Vec::new() })
     }
 
-    /// The masses at the points 1, 2, … of the greatest convex function below the values, its value at 1 not above `at_one`.
+    /// The masses at the points 1, 2, … of the greatest convex function below the values, its value
+    /// at 1 not above `at_one`.
     fn pinned(mut self, at_one: f64) -> Self {
         self.values[0] = at_one;
         // (slope, cells), from the outside in: slopes grow towards 1.
@@ -259,7 +273,8 @@ mod tests {
         ]
     }
 
-    /// At lattice points and between them. Without the lines of *both* adjacent cells, or with their values spread instead of lowered, it fails.
+    /// At lattice points and between them. Without the lines of *both* adjacent cells, or with
+    /// their values spread instead of lowered, it fails.
     #[test]
     fn the_law_is_below_the_report_in_convex_order() {
         for report in reports() {
@@ -308,7 +323,8 @@ mod tests {
         }
     }
 
-    /// The allowance for the error of regions: a law that was lowered by less than the error could be above.
+    /// The allowance for the error of regions: a law that was lowered by less than the error could
+    /// be above.
     #[test]
     fn values_are_lowered_by_the_error_of_regions() {
         let report = Report::gaussian(0.4).unwrap();

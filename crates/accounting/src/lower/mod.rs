@@ -38,6 +38,11 @@ impl Method for TwoRr {
         )
     }
 
+    /// Reports that depend on nothing are a special case.
+    fn covers_sequential(&self) -> bool {
+        true
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
         let local_epsilon = match question.randomizer().local_structure() {
             LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } => epsilon,
@@ -59,6 +64,11 @@ impl Method for ThirdValue {
         )
     }
 
+    /// Reports that depend on nothing are a special case.
+    fn covers_sequential(&self) -> bool {
+        true
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
         let (local_epsilon, categories) = match question.randomizer().mechanism() {
             Mechanism::Krr { local_epsilon, categories } => (local_epsilon, categories),
@@ -70,7 +80,8 @@ impl Method for ThirdValue {
     }
 }
 
-/// `third-cap-pld`: PrivUnit, the victim at two opposite directions, everyone else at one orthogonal to them.
+/// `third-cap-pld`: PrivUnit, the victim at two opposite directions, everyone else at one
+/// orthogonal to them.
 struct ThirdCap;
 
 impl Method for ThirdCap {
@@ -119,15 +130,18 @@ impl Method for OneBit {
     }
 }
 
-/// Expected numbers of ones that are tried, where the bit that tells most is one that is hardly ever seen.
+/// Expected numbers of ones that are tried, where the bit that tells most is one that is hardly
+/// ever seen.
 const RARE_ONES: [f64; 6] = [30.0, 1.0, 1e-2, 1e-5, 1e-10, 1e-20];
 
-/// Over more rounds even rare ones add up to a nearly normal loss, and their lattices take long to compose.
+/// Over more rounds even rare ones add up to a nearly normal loss, and their lattices take long to
+/// compose.
 const MANY_ROUNDS: u64 = 10_000;
 
 /// Whether a Gaussian report along the line through the victim's records exceeds a threshold.
 ///
-/// For many speakers the variance of the likelihood ratio decides which threshold tells most. Where ones are rare that is no longer so.
+/// For many speakers the variance of the likelihood ratio decides which threshold tells most. Where
+/// ones are rare that is no longer so.
 fn gaussian_bits(question: &Question, mu: f64) -> Result<Box<dyn Analysis>> {
     let probabilities = |threshold: f64| (normal::upper_tail(threshold), normal::upper_tail(threshold - mu));
     let telling = |threshold: f64| {
@@ -160,10 +174,13 @@ fn expected_speakers(scheme: &Scheme) -> f64 {
     scheme.fixed_size().map_or_else(|| clients * scheme.check_in_rate().unwrap_or(1.0), |size| size as f64)
 }
 
-/// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP) randomizers, if that is what was asked about.
+/// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP, or sequential) randomizers, if that is what was
+/// asked about.
 fn class_epsilon(question: &Question) -> Result<f64> {
     match question.randomizer().mechanism() {
-        Mechanism::Any { local_epsilon } | Mechanism::Approximate { local_epsilon, .. } => Ok(local_epsilon),
+        Mechanism::Any { local_epsilon }
+        | Mechanism::Approximate { local_epsilon, .. }
+        | Mechanism::Sequential { local_epsilon } => Ok(local_epsilon),
         _ => Err(AccountingError::not_applicable("the named randomizer does not realise this mechanism")),
     }
 }

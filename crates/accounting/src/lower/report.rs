@@ -1,4 +1,5 @@
-//! One report of a named randomizer, seen by a server that knows that it is from one of two records.
+//! One report of a named randomizer, seen by a server that knows that it is from one of two
+//! records.
 
 use crate::error::{AccountingError, Result};
 use crate::numerics::normal;
@@ -6,7 +7,8 @@ use crate::numerics::normal;
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A report and its likelihood ratio `w = R_x/R_z`: x the victim's other record, z the record that everybody else holds.
+/// A report and its likelihood ratio `w = R_x/R_z`: x the victim's other record, z the record that
+/// everybody else holds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Report {
     /// Two unit Gaussians: `w = exp(μy − μ²/2)`, y standard normal from z.
@@ -40,7 +42,8 @@ pub(super) struct Region {
 const EMPTY: Region = Region { p: 0.0, q: 0.0 };
 const FULL: Region = Region { p: 1.0, q: 1.0 };
 
-/// Thresholds of a Gaussian further out than this are not used: tails are floats of full precision up to here.
+/// Thresholds of a Gaussian further out than this are not used: tails are floats of full precision
+/// up to here.
 const REACH: f64 = 37.0;
 
 /// Larger ε0 are left to the one-bit bound.
@@ -50,8 +53,8 @@ const MAX_EPSILON: f64 = 300.0;
 const TOLD_APART: f64 = 9.5;
 
 impl Report {
-    /// Relative error of the probabilities of regions. Gaussian: `a − μ` is rounded, which moves a tail by up to
-    /// `37²` units of roundoff. Laplace: an exponent of up to 300 is.
+    /// Relative error of the probabilities of regions. Gaussian: `a − μ` is rounded, which moves a
+    /// tail by up to `37²` units of roundoff. Laplace: an exponent of up to 300 is.
     pub(super) const REGION_ERROR: f64 = 4096.0 * U;
 
     /// A Gaussian report; refused where the two records are never or always told apart.
@@ -72,8 +75,9 @@ impl Report {
         Ok(Self::TwoLevel { epsilon, high_mass })
     }
 
-    /// Splits the reports at about this likelihood ratio: (those below, those above). Exactly which reports are above
-    /// does not matter to the soundness of anything, only that both regions are of one split.
+    /// Splits the reports at about this likelihood ratio: (those below, those above). Exactly which
+    /// reports are above does not matter to the soundness of anything, only that both regions are
+    /// of one split.
     pub(super) fn split(&self, ratio: f64) -> (Region, Region) {
         if ratio <= 0.0 {
             return (EMPTY, FULL);

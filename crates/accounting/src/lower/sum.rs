@@ -1,8 +1,10 @@
-//! The likelihood ratio of a whole round: `1 + X/n`, X a sum of independent lattice laws, one for each speaker.
+//! The likelihood ratio of a whole round: `1 + X/n`, X a sum of independent lattice laws, one for
+//! each speaker.
 //!
-//! Masses are wanted from below, so everything that is not known for sure is subtracted: rounding, what a window leaves
-//! outside, frequencies that are not computed. The transform of one report is summed directly at the few frequencies that
-//! matter to the sum of many, so neither time nor error grows with the number of speakers as a convolution's would.
+//! Masses are wanted from below, so everything that is not known for sure is subtracted: rounding,
+//! what a window leaves outside, frequencies that are not computed. The transform of one report is
+//! summed directly at the few frequencies that matter to the sum of many, so neither time nor error
+//! grows with the number of speakers as a convolution's would.
 
 use super::blocks::{Blocks, Kernel};
 use super::lattice_law::LatticeLaw;
@@ -27,7 +29,8 @@ pub(super) struct Sum {
     pub(super) slot: Vec<(i64, f64)>,
 }
 
-/// Part of the mass of a block of neighbouring points, and between which points its barycentre lies.
+/// Part of the mass of a block of neighbouring points, and between which points its barycentre
+/// lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Atom {
     pub(super) mass: f64,
@@ -36,7 +39,8 @@ pub(super) struct Atom {
 }
 
 impl Sum {
-    /// Of so many slots, each with a report with probability `rate`, which must not be larger than in truth.
+    /// Of so many slots, each with a report with probability `rate`, which must not be larger than
+    /// in truth.
     pub(super) fn new(law: &LatticeLaw, slots: u64, rate: f64) -> Self {
         let share = (rate * (1.0 - law.dilution)) * (1.0 - 2.0 * f64::EPSILON);
         let slot = law.iter().filter(|(_, mass)| *mass > 0.0).map(|(j, mass)| (j, share * mass)).collect();
@@ -50,8 +54,9 @@ impl Sum {
 
     /// The sum in blocks, as far out as `deviations` of a normal law.
     ///
-    /// A transform resolves masses down to some 10⁻¹³ of the largest. Tilted by e^{θj}, other masses become the largest. All tilts bound the same
-    /// masses from below, so each block takes what is largest.
+    /// A transform resolves masses down to some 10⁻¹³ of the largest. Tilted by e^{θj}, other
+    /// masses become the largest. All tilts bound the same masses from below, so each block takes
+    /// what is largest.
     pub(super) fn atoms(&self, deviations: f64) -> Vec<Atom> {
         let block = (self.deviation() / PER_DEVIATION).max(1.0).log2().floor().exp2();
         let mut blocks = Blocks::new(block as i64);
@@ -134,8 +139,9 @@ mod tests {
         Sum { spacing: 0.1, slots, slot }
     }
 
-    /// Every block has at most its true mass, and its barycentre is between the points that are given. Tails of 10⁻⁴⁰ are among them, which
-    /// without tilts, or without the subtraction of noise, would be rounding of numbers of size 1.
+    /// Every block has at most its true mass, and its barycentre is between the points that are
+    /// given. Tails of 10⁻⁴⁰ are among them, which without tilts, or without the subtraction of
+    /// noise, would be rounding of numbers of size 1.
     #[test]
     fn blocks_have_no_more_than_their_mass() {
         for slots in [1, 2, 7, 60, 200] {
@@ -160,7 +166,8 @@ mod tests {
         }
     }
 
-    /// The same with so many slots that blocks hold many points and frequencies are left out; the normal law is the oracle.
+    /// The same with so many slots that blocks hold many points and frequencies are left out; the
+    /// normal law is the oracle.
     #[test]
     fn many_slots_are_nearly_normal() {
         let sum = slot(1_000_000_000);

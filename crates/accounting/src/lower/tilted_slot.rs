@@ -101,7 +101,8 @@ impl TiltedSlot {
         (self.slots * mean, (self.slots * (square - mean * mean).max(0.0)).sqrt())
     }
 
-    /// Blocks outside of which there is next to nothing, by Chernoff's bound. `None` if they are too many.
+    /// Blocks outside of which there is next to nothing, by Chernoff's bound. `None` if they are
+    /// too many.
     pub(super) fn window(&self, block: i64, longest: f64) -> Option<Window> {
         let (mean, deviation) = self.moments();
         let far = |sign: f64| self.slot.iter().map(|(j, _)| sign * *j as f64).fold(0.0, f64::max) * self.slots;
@@ -123,7 +124,7 @@ impl TiltedSlot {
         Some(Window { first_block: first as i64, length, outside: 2.0 * LN_CUT.exp() * (1.0 + 1e-6) })
     }
 
-    /// What the blocks of a window have at the least.
+    /// The least that the blocks of a window have.
     pub(super) fn blocks(&self, window: &Window, kernel: &Kernel) -> Vec<Option<Atom>> {
         let cycle = window.length * kernel.size as usize;
         let first = (window.first_block * kernel.size) as f64;
@@ -236,7 +237,8 @@ impl TiltedSlot {
         (first, values)
     }
 
-    /// `Σ mass·(e^{iφj} − 1)` and a bound on its error. With half angles, `e^{iα} − 1 = 2i·sin(α/2)·e^{iα/2}`, each term is accurate.
+    /// `Σ mass·(e^{iφj} − 1)` and a bound on its error. With half angles, `e^{iα} − 1 =
+    /// 2i·sin(α/2)·e^{iα/2}`, each term is accurate.
     fn transform_minus_1(&self, phi: f64) -> (Complex64, f64) {
         let (mut re, mut im, mut size) = (Accumulator::default(), Accumulator::default(), 0.0);
         for (j, mass) in &self.slot {
@@ -246,7 +248,8 @@ impl TiltedSlot {
             im.add(double * cos);
             size += double.abs();
         }
-        // Angles are rounded to a unit relative to themselves: at small angles that is no more than the sum of sizes.
+        // Angles are rounded to a unit relative to themselves: at small angles that is no more than
+        // the sum of sizes.
         let angle = |(j, mass): &(i64, f64)| mass * (phi * *j as f64).abs().min(2.0 * PI);
         let angles: f64 = self.slot.iter().map(angle).sum();
         (Complex64::new(re.total(), im.total()), self.mass_error * size * 1.001 + 16.0 * U * angles)
@@ -268,8 +271,10 @@ impl TiltedSlot {
 
     /// From this φ to π all frequencies of the sum together are below `e^LN_CUT`.
     ///
-    /// Let a share A_d of the law be made of pairs of points d apart with equal masses. Such a pair has a transform of size |cos(φd/2)|, so that of the
-    /// law is at most `1 − A_d(1 − |cos(φd/2)|)`. Pairs at distance d serve the frequencies up to π/d: well above π/(2d), falling below it.
+    /// Let a share A_d of the law be made of pairs of points d apart with equal masses. Such a pair
+    /// has a transform of size |cos(φd/2)|, so that of the law is at most `1 − A_d(1 −
+    /// |cos(φd/2)|)`. Pairs at distance d serve the frequencies up to π/d: well above π/(2d),
+    /// falling below it.
     fn highest_frequency(&self, cycle: usize) -> f64 {
         let needed = -LN_CUT + (cycle as f64).ln();
         let (_, values) = self.dense();
@@ -298,7 +303,8 @@ fn pairs(masses: &[f64], distance: usize) -> f64 {
     masses.chunks(2 * distance).map(of_chunk).sum()
 }
 
-/// Adds a frequency and its mirror image to the spectrum of a real sequence on a cycle of this length, whose transform back has e^{+i…}.
+/// Adds a frequency and its mirror image to the spectrum of a real sequence on a cycle of this
+/// length, whose transform back has e^{+i…}.
 fn add_hermitian(spectrum: &mut [Complex64], length: usize, bin: usize, value: Complex64) {
     let mirrored = (length - bin) % length;
     if bin < spectrum.len() {

@@ -52,7 +52,8 @@ impl Proportion {
     }
 }
 
-/// A sum with its rounding errors carried along (Neumaier 1974): off by two units of roundoff of the sum of sizes, whatever the number of terms up to 10⁷.
+/// A sum with its rounding errors carried along (Neumaier 1974): off by two units of roundoff of
+/// the sum of sizes, whatever the number of terms up to 10⁷.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Accumulator {
     sum: f64,

@@ -13,8 +13,8 @@ thread_local! {
 const U: f64 = f64::EPSILON / 2.0;
 
 /// The FFT's relative error in the 2-norm is at most this many unit roundoffs per factor of two in
-/// length. Higham (2002), Theorem 24.2 gives `(1 + 4√2)` for radix 2 with twiddles correct to a unit
-/// roundoff; larger radices do fewer steps. Doubled, for real-to-complex packing.
+/// length. Higham (2002), Theorem 24.2 gives `(1 + 4√2)` for radix 2 with twiddles correct to a
+/// unit roundoff; larger radices do fewer steps. Doubled, for real-to-complex packing.
 const FFT_CONSTANT: f64 = 14.0;
 
 /// Relative errors below this are treated to first order.
@@ -45,8 +45,8 @@ pub struct Factor<'a> {
     pub power: u64,
 }
 
-/// The cyclic convolution of all `factors`, each to its power, on a cycle of `length` points, with a
-/// bound on the absolute error of each point.
+/// The cyclic convolution of all `factors`, each to its power, on a cycle of `length` points, with
+/// a bound on the absolute error of each point.
 pub fn product_of_powers(factors: &[Factor<'_>], length: usize) -> (Vec<f64>, f64) {
     let mut product = Product::one(length);
     for factor in factors {
@@ -64,10 +64,11 @@ pub(crate) struct Spectrum {
 }
 
 impl Spectrum {
-    /// Transforms the sequence that has these values at `first`, `first + stride`, …, taken modulo `length`.
+    /// Transforms the sequence that has these values at `first`, `first + stride`, …, taken modulo
+    /// `length`.
     ///
-    /// Each frequency is within `e = c·u·log₂N·√N·‖x‖₂` of the truth. Where the transform fails, all
-    /// frequencies are NaN.
+    /// Each frequency is within `e = c·u·log₂N·√N·‖x‖₂` of the truth. Where the transform fails,
+    /// all frequencies are NaN.
     pub(crate) fn new(first: i64, stride: i64, values: &[f64], length: usize) -> Self {
         let forward = PLANNER.with_borrow_mut(|planner| planner.plan_fft_forward(length));
         let mut cycle = vec![0.0; length];
@@ -101,10 +102,11 @@ impl Spectrum {
         product
     }
 
-    /// The spectrum of `power` draws, each of which is from the sequence with probability `rate`, and else 0.
+    /// The spectrum of `power` draws, each of which is from the sequence with probability `rate`,
+    /// and else 0.
     ///
-    /// Its frequencies are `1 + ρ(a − 1)`, each off by ρ times the error of a. A power of 10⁹ of something
-    /// next to 1 costs no digits, because it goes by the logarithm.
+    /// Its frequencies are `1 + ρ(a − 1)`, each off by ρ times the error of a. A power of 10⁹ of
+    /// something next to 1 costs no digits, because it goes by the logarithm.
     pub(crate) fn thinned(&self, rate: f64, power: u64) -> Product {
         if rate >= 1.0 {
             return self.raised(power);
@@ -129,7 +131,8 @@ impl Spectrum {
         let mut product = Product::one(self.length);
         for (f, value) in self.values.iter().enumerate() {
             let size = value.norm_sqr().sqrt();
-            // Horner's rule, from the largest number down, of the value, its size and its largest possible size.
+            // Horner's rule, from the largest number down, of the value, its size and its largest
+            // possible size.
             let (mut sum, mut sum_of_sizes, mut sum_of_largest) = (Complex64::new(0.0, 0.0), 0.0, 0.0);
             let mut above = numbers.last().map_or(0, |(number, _)| *number);
             let mut down_to = |number: u64, weight: f64| {
@@ -163,9 +166,10 @@ struct Frequency {
 pub(crate) struct Product {
     length: usize,
     values: Vec<Complex64>,
-    /// What relative errors are relative to: at least the size of each value.
+    /// The scale of relative errors: at least the size of each value.
     sizes: Vec<f64>,
-    /// The relative error: `Σ T_j·e_j/|a_j|` over the factors. Where it is not small, it is not used.
+    /// The relative error: `Σ T_j·e_j/|a_j|` over the factors. Where it is not small, it is not
+    /// used.
     relative: Vec<f64>,
     /// `Σ T_j·ln(|a_j| + e_j)`: the truth is at most the exponential of this.
     ln_largest: Vec<f64>,
@@ -189,7 +193,8 @@ impl Product {
         self.values[f] = raised;
         self.sizes[f] = raised.norm_sqr().sqrt();
         self.relative[f] = share;
-        // ln(|a|+e) ≤ |a| − 1 + e/|a|: the logarithm proper is needed only where the error is not small.
+        // ln(|a|+e) ≤ |a| − 1 + e/|a|: the logarithm proper is needed only where the error is not
+        // small.
         self.ln_largest[f] = if share < SMALL {
             exponent * (base.size - 1.0) + share
         } else {
@@ -201,8 +206,8 @@ impl Product {
         }
     }
 
-    /// Multiplies by another product:
-    /// `|Π a_j − Π b_j| ≤ Π(|a_j|+e_j) − Π|a_j| ≤ Π|a_j|·(exp(Σ e_j/|a_j|) − 1)` for |a_j − b_j| ≤ e_j.
+    /// Multiplies by another product: `|Π a_j − Π b_j| ≤ Π(|a_j|+e_j) − Π|a_j| ≤ Π|a_j|·(exp(Σ
+    /// e_j/|a_j|) − 1)` for |a_j − b_j| ≤ e_j.
     pub(crate) fn multiply(&mut self, other: &Self) {
         for (value, other) in self.values.iter_mut().zip(&other.values) {
             *value *= other;
@@ -218,9 +223,9 @@ impl Product {
         }
     }
 
-    /// At least how far any point of the sequence is off for the errors of the frequencies, whichever of
-    /// these products it is of: the mean over the frequencies, each with the largest size and the largest
-    /// error of all, and an error of `rounding` besides.
+    /// At least how far any point of the sequence is off for the errors of the frequencies,
+    /// whichever of these products it is of: the mean over the frequencies, each with the largest
+    /// size and the largest error of all, and an error of `rounding` besides.
     fn largest_error(products: &[Self], rounding: f64) -> f64 {
         let worst = |f: usize| {
             let relative = products.iter().map(|product| product.relative[f] + rounding).fold(0.0, larger);
@@ -245,11 +250,13 @@ impl Product {
     }
 }
 
-/// The products `a^(k·step)·b^((count − k)·step)·common` for k = 0, 1, …, `count`, a and b thinned with
-/// these rates, each transformed back: `each` gets k, the sequence and a bound on the error of its points.
+/// The products `a^(k·step)·b^((count − k)·step)·common` for k = 0, 1, …, `count`, a and b thinned
+/// with these rates, each transformed back: `each` gets k, the sequence and a bound on the error of
+/// its points.
 ///
-/// From one k to the next a frequency is multiplied by (a/b)^step. Its size is log-linear in k and so largest
-/// at an end, and likewise its error; frequencies that are negligible at both ends are left out and charged.
+/// From one k to the next a frequency is multiplied by (a/b)^step. Its size is log-linear in k and
+/// so largest at an end, and likewise its error; frequencies that are negligible at both ends are
+/// left out and charged.
 pub(crate) fn each_product(
     (a, b): (&Spectrum, &Spectrum),
     (rate_a, rate_b): (f64, f64),
@@ -305,7 +312,8 @@ impl Walking {
         let (ln_a, ln_b) = (a.norm().ln(), b.norm().ln());
         let ln_first = count as f64 * ln_b + common.norm().ln();
         let missing = UNDERFLOW.ln() - ln_first;
-        // Neither a nor b is larger than 1: if their product does not underflow, neither do their powers.
+        // Neither a nor b is larger than 1: if their product does not underflow, neither do their
+        // powers.
         let from = if missing <= 0.0 { 0 } else { (missing / (ln_a - ln_b)).ceil().clamp(0.0, count as f64) as usize };
         let from = if ln_b.is_finite() { from } else { count };
         let value = power_of(a, from as u64) * power_of(b, (count - from) as u64) * common;
@@ -313,8 +321,8 @@ impl Walking {
     }
 }
 
-/// Transforms back, and returns a bound on the error that this adds to each point. Where it fails, all
-/// points are NaN.
+/// Transforms back, and returns a bound on the error that this adds to each point. Where it fails,
+/// all points are NaN.
 pub(crate) fn transform_back(values: &mut [Complex64], output: &mut [f64]) -> f64 {
     let length = output.len();
     // The transform wants exactly real ends.
@@ -349,8 +357,8 @@ const SMALL_BASE: f64 = 0.5;
 
 /// `(1 + d)^k`, and the relative error that computing it adds, beside what `1 + d` is off by.
 ///
-/// Next to 1 the logarithm of the size comes from d, so that a power of 10⁹ costs no digits; next to 0 that difference would
-/// cancel, and it comes from `1 + d`.
+/// Next to 1 the logarithm of the size comes from d, so that a power of 10⁹ costs no digits; next
+/// to 0 that difference would cancel, and it comes from `1 + d`.
 pub(crate) fn power_of_one_plus(difference: Complex64, exponent: f64) -> (Complex64, f64) {
     let moved = 1.0 + difference;
     let size = moved.norm_sqr().sqrt();
@@ -447,7 +455,8 @@ mod tests {
         assert_eq!(seen, 6);
     }
 
-    /// A frequency that thinning brings next to 0: its logarithm has no digits left, and the charge must know.
+    /// A frequency that thinning brings next to 0: its logarithm has no digits left, and the charge
+    /// must know.
     #[test]
     fn thinned_frequencies_next_to_nothing() {
         for length in [3_usize, 6, 12, 24, 48, 96] {

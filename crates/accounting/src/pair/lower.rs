@@ -10,12 +10,14 @@ use crate::numerics::beta::regularised_beta_of_complement;
 use crate::scheme::priv_unit::optimal_cap;
 use crate::scheme::{Participation, Scheme};
 
-/// The high sets of a two-level randomizer: two that are disjoint, and a third one that meets each of them alike.
+/// The high sets of a two-level randomizer: two that are disjoint, and a third one that meets each
+/// of them alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Overlap {
     /// The measure of each high set, q.
     high: f64,
-    /// The measure of the third one's intersection with each of the other two, m; at most q/2. A larger one than in truth is safe.
+    /// The measure of the third one's intersection with each of the other two, m; at most q/2. A
+    /// larger one than in truth is safe.
     shared: f64,
 }
 
@@ -30,8 +32,10 @@ impl Overlap {
 
     /// Caps of PrivUnit around u, −u and a direction that is orthogonal to u.
     ///
-    /// A point of the third cap has the height t ≥ g above the third equator. What lies at that height is a sphere of one dimension less and of
-    /// radius √(1−t²), on which the first cap has the height g/√(1−t²), and so at least g/√(1−g²): m is at most q times the measure of that cap.
+    /// A point of the third cap has the height t ≥ g above the third equator. What lies at that
+    /// height is a sphere of one dimension less and of radius √(1−t²), on which the first cap has
+    /// the height g/√(1−t²), and so at least g/√(1−g²): m is at most q times the measure of that
+    /// cap.
     pub fn of_caps(local_epsilon: f64, dimension: u64) -> Self {
         let cap = optimal_cap(local_epsilon, dimension);
         let square = cap.height * cap.height;
@@ -48,12 +52,15 @@ impl Overlap {
     }
 }
 
-/// A two-level randomizer, the victim at one of two records with disjoint high sets and everyone else at a third record: attained on this dataset, but for
-/// the third high set being seen as a whole.
+/// A two-level randomizer, the victim at one of two records with disjoint high sets and everyone
+/// else at a third record: attained on this dataset, but for the third high set being seen as a
+/// whole.
 ///
-/// With `g = 1/(1+(E−1)q)`: each of the victim's high sets, without the third, comes up with probability g(q−m), the third with Egq. Relative to everyone holding the third
-/// record, `P/W = 1 − k/n + (E·a + b + ω·l + rest)/n` with `ω = (1+(E−1)m/q)/E`. Written with the third set as the remaining cell all weights are non-negative. At
-/// check-in the absent, too, have weight 1. For m-ary randomized response q = 1/m, and nothing is shared.
+/// With `g = 1/(1+(E−1)q)`: each of the victim's high sets, without the third, comes up with
+/// probability g(q−m), the third with Egq. Relative to everyone holding the third record, `P/W = 1
+/// − k/n + (E·a + b + ω·l + rest)/n` with `ω = (1+(E−1)m/q)/E`. Written with the third set as the
+/// remaining cell all weights are non-negative. At check-in the absent, too, have weight 1. For
+/// m-ary randomized response q = 1/m, and nothing is shared.
 pub fn third_value(scheme: &Scheme, local_epsilon: f64, Overlap { high, shared }: Overlap) -> Result<LinearPair> {
     let (e, e_minus_1) = super::upper::exponentials(local_epsilon)?;
     let n = scheme.clients() as f64;

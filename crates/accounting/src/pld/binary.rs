@@ -22,8 +22,9 @@ impl LossLattice {
         Self::of_outcomes(&atoms, pair.typical_loss() / per_deviation, pair.loss_error())
     }
 
-    /// Discretises outcomes, each given by its P-mass and its loss, rounded down, with about this spacing. Every loss, and the relative error of every mass, is
-    /// within `loss_error` of the truth, or errs to the safe side.
+    /// Discretises outcomes, each given by its P-mass and its loss, rounded down, with about this
+    /// spacing. Every loss, and the relative error of every mass, is within `loss_error` of the
+    /// truth, or errs to the safe side.
     pub(crate) fn of_outcomes(atoms: &[(f64, f64)], spacing: f64, loss_error: f64) -> Self {
         let greatest = atoms.iter().map(|(_, loss)| loss.abs()).fold(0.0, f64::max);
         let spacing = power_of_two(spacing.max(2.0 * greatest / Resolution::FINE.points).max(1e-200));

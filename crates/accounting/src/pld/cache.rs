@@ -20,7 +20,8 @@ pub(crate) enum Key {
     Release(Release, f64),
     /// A round, what is used of its randomizer, how finely it is resolved, and what need not be.
     Displacement(Scheme, Known, Fineness, f64),
-    /// A round of the shuffle Gaussian pair with this μ, which way round, how finely it is resolved, and what need not be.
+    /// A round of the shuffle Gaussian pair with this μ, which way round, how finely it is
+    /// resolved, and what need not be.
     GaussianPair(Scheme, f64, Way, Fineness, f64),
 }
 

@@ -63,19 +63,20 @@ impl HalfCurve {
         self.dots.push((index, (index as f64 * self.spacing).exp_m1(), delta));
     }
 
-    /// The loss distribution whose curve connects the dots, of a mechanism whose neighbouring datasets may be exchanged: at −ε the
-    /// curve is `1 − e^{−ε} + e^{−ε}·δ(ε)`.
+    /// The loss distribution whose curve connects the dots, of a mechanism whose neighbouring
+    /// datasets may be exchanged: at −ε the curve is `1 − e^{−ε} + e^{−ε}·δ(ε)`.
     pub(crate) fn into_symmetric_lattice(self) -> LossLattice {
-        // Slopes at t = 1 are at most (1 − δ(0))/2, or the curve would not be convex there with its mirror image: so no
-        // dot allows δ(0) to be more than this.
+        // Slopes at t = 1 are at most (1 − δ(0))/2, or the curve would not be convex there with its
+        // mirror image: so no dot allows δ(0) to be more than this.
         let most = |dot: &(i64, f64, f64)| (dot.2 + 0.5 * dot.1) / (1.0 + 0.5 * dot.1);
         let at_zero = self.dots.iter().map(most).fold(f64::INFINITY, f64::min) * (1.0 + 8.0 * f64::EPSILON);
         let half = self.hull(at_zero);
         lattice(self.spacing, &half, &half)
     }
 
-    /// The loss distribution of P against Q, of their curve (this one) and that of Q against P (`reverse`), on the same lattice:
-    /// at −ε the curve is `1 − e^{−ε} + e^{−ε}·reverse(ε)`. Both begin with the same value, the total variation.
+    /// The loss distribution of P against Q, of their curve (this one) and that of Q against P
+    /// (`reverse`), on the same lattice: at −ε the curve is `1 − e^{−ε} + e^{−ε}·reverse(ε)`. Both
+    /// begin with the same value, the total variation.
     pub(crate) fn lattice(&self, reverse: &Self) -> LossLattice {
         debug_assert!(self.spacing.to_bits() == reverse.spacing.to_bits());
         let first = |curve: &Self| curve.dots.first().map_or(1.0, |dot| dot.2);
@@ -85,8 +86,9 @@ impl HalfCurve {
 
     /// The greatest convex minorant of the dots, no larger than `at_zero`.
     ///
-    /// In t = e^ε every hockey-stick curve is convex, so it is still above the truth. The slope at t is minus the Q-mass of
-    /// losses above ln t: each change of slope is a Q-mass. The last value is charged at infinite loss.
+    /// In t = e^ε every hockey-stick curve is convex, so it is still above the truth. The slope at
+    /// t is minus the Q-mass of losses above ln t: each change of slope is a Q-mass. The last value
+    /// is charged at infinite loss.
     fn hull(&self, at_zero: f64) -> Half {
         let infinity = self.dots.iter().map(|dot| dot.2).fold(f64::INFINITY, f64::min);
         let mut hull: Vec<(i64, f64, f64)> = Vec::with_capacity(self.dots.len());
@@ -126,9 +128,10 @@ impl Half {
     }
 }
 
-/// The lattice of P against Q from the losses of either against the other. What has loss ℓ for Q against P has loss −ℓ here,
-/// and its P-mass is the one that is known. What is left of the P-mass is at loss 0: by `δ(0) = P(ℓ > 0) − Q(ℓ > 0)` from either
-/// side, the Q-mass then comes to 1 less what the reverse charges at infinity, as it must.
+/// The lattice of P against Q from the losses of either against the other. What has loss ℓ for Q
+/// against P has loss −ℓ here, and its P-mass is the one that is known. What is left of the P-mass
+/// is at loss 0: by `δ(0) = P(ℓ > 0) − Q(ℓ > 0)` from either side, the Q-mass then comes to 1 less
+/// what the reverse charges at infinity, as it must.
 fn lattice(spacing: f64, forward: &Half, reverse: &Half) -> LossLattice {
     let middle = reverse.last() as usize;
     let mut masses = vec![0.0; middle + forward.last() as usize + 1];

@@ -5,17 +5,19 @@ use crate::numerics::directed::inflate;
 /// Newton steps towards the best order. Any order is valid.
 const STEPS: usize = 6;
 
-/// At least δ(1 + `excess`) of a randomizer whose Rényi divergence is at most `μ²λ/2` at every order λ.
+/// At least δ(1 + `excess`) of a randomizer whose Rényi divergence is at most `μ²λ/2` at every
+/// order λ.
 ///
-/// The conversion of Canonne, Kamath, Steinke 2020, Proposition 12:
-/// `δ = exp((λ−1)(μ²λ/2 − ε) + (λ−1)·ln(1 − 1/λ) − ln λ)` for any λ > 1. As λ → 1 the divergence is at most μ²/2 in the
-/// sense of Kullback and Leibler, so the total variation is at most μ/2 (Pinsker), and δ(s) ≤ δ(1) is no more.
-/// **Direction: up.**
+/// The conversion of Canonne, Kamath, Steinke 2020, Proposition 12: `δ = exp((λ−1)(μ²λ/2 − ε) +
+/// (λ−1)·ln(1 − 1/λ) − ln λ)` for any λ > 1. As λ → 1 the divergence is at most μ²/2 in the sense
+/// of Kullback and Leibler, so the total variation is at most μ/2 (Pinsker), and δ(s) ≤ δ(1) is no
+/// more. **Direction: up.**
 pub(super) fn delta_upper(mu: f64, excess: f64) -> f64 {
     // Rounded down where it overflowed: δ does not increase.
     let epsilon = excess.min(f64::MAX).ln_1p();
     let rho = 0.5 * mu * mu;
-    // With x = λ − 1: f(x) = x(ρ(1+x) − ε) + x·ln(x) − (1+x)·ln(1+x), f' = ρ(1 + 2x) − ε + ln(x/(1+x)), f'' > 0.
+    // With x = λ − 1: f(x) = x(ρ(1+x) − ε) + x·ln(x) − (1+x)·ln(1+x), f' = ρ(1 + 2x) − ε +
+    // ln(x/(1+x)), f'' > 0.
     let ln_delta = |x: f64| x * (rho * (1.0 + x) - epsilon) + x * x.ln() - (1.0 + x) * x.ln_1p();
     let mut x = ((epsilon / rho - 1.0) / 2.0).max(0.1).max(1.0 / (1.0 + rho));
     for _ in 0..STEPS {

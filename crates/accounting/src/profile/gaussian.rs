@@ -11,8 +11,9 @@ const LOST: f64 = 1e-10;
 
 /// At least `Φ(−a) − s·Φ(−a − μ)`, `a = ln(s)/μ − μ/2`. **Direction: up.**
 ///
-/// The difference of two tails, each to full relative accuracy, loses about `(a + μ)/μ` of it: that is added. Where it
-/// is too much, as for tiny μ, [`gdp::delta_upper`] integrates instead, which loses nothing and takes longer.
+/// The difference of two tails, each to full relative accuracy, loses about `(a + μ)/μ` of it: that
+/// is added. Where it is too much, as for tiny μ, [`gdp::delta_upper`] integrates instead, which
+/// loses nothing and takes longer.
 pub(super) fn delta_upper(mu: f64, excess: f64) -> f64 {
     let epsilon = excess.ln_1p();
     let (near, half) = (epsilon / mu, 0.5 * mu);
@@ -35,7 +36,8 @@ mod tests {
         fn agrees_with_the_integral(mu in 1e-4_f64..8.0, z in 0.0_f64..30.0) {
             let epsilon = mu * z;
             let (fast, exact) = (delta_upper(mu, epsilon.exp_m1()), gdp::delta_upper(mu, epsilon));
-            // Both round up: the integral by 2e-14 and its exponent's error, this one by LOST at the most.
+            // Both round up: the integral by 2e-14 and its exponent's error, this one by LOST at
+            // the most.
             prop_assert!(fast >= exact * (1.0 - 1e-10) && fast <= exact * (1.0 + 3e-10), "{fast:e} {exact:e}");
         }
     }

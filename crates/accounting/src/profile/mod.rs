@@ -1,8 +1,8 @@
 //! Local privacy profiles: all that a shuffled bound needs to know of a randomizer.
 //!
-//! The profile of a randomizer R is `δ(s) = sup over ordered pairs of inputs of ∫(R_x − s·R_x')₊`, for
-//! s ≥ 1: at s = e^ε it is the δ with which one report is (ε, δ)-private. It is convex, does not
-//! increase, and for s < 1 follows by `δ(s) = 1 − s + s·δ(1/s)`.
+//! The profile of a randomizer R is `δ(s) = sup over ordered pairs of inputs of ∫(R_x − s·R_x')₊`,
+//! for s ≥ 1: at s = e^ε it is the δ with which one report is (ε, δ)-private. It is convex, does
+//! not increase, and for s < 1 follows by `δ(s) = 1 − s + s·δ(1/s)`.
 //!
 //! Functions take `excess = s − 1`, so that nothing is lost next to s = 1, and round up.
 
@@ -17,7 +17,7 @@ use crate::numerics::directed::inflate;
 /// Covers the roundings of the closed forms below.
 const SLACK: f64 = 16.0 * f64::EPSILON;
 
-/// What is proven about one report of a randomizer, for any two inputs.
+/// The proven privacy of one report of a randomizer, for any two inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LocalProfile {
     /// ε0-LDP, and no more is known: that of binary randomized response, `(E − s)₊/(E + 1)`.
@@ -50,8 +50,8 @@ pub enum LocalProfile {
         /// ε0: sensitivity in ℓ1 over the scale of the noise.
         epsilon: f64,
     },
-    /// Discrete Laplace noise, two inputs at most `distance` steps of the grid apart: that of Laplace noise
-    /// at `s = E·e^{−2iε0/distance}`, connected by chords.
+    /// Discrete Laplace noise, two inputs at most `distance` steps of the grid apart: that of
+    /// Laplace noise at `s = E·e^{−2iε0/distance}`, connected by chords.
     DiscreteLaplace {
         /// ε0: the distance in steps over the scale of the noise in steps.
         epsilon: f64,
@@ -68,7 +68,8 @@ pub enum LocalProfile {
 }
 
 impl LocalProfile {
-    /// At least δ(1 + `excess`), for `excess` ≥ 0. **Direction: up.** Every value is between 0 and 1.
+    /// At least δ(1 + `excess`), for `excess` ≥ 0. **Direction: up.** Every value is between 0 and
+    /// 1.
     pub fn delta_upper(&self, excess: f64) -> f64 {
         // Exactly: what is rounded up below must not become a δ0.
         if self.pure_epsilon().is_some() && excess >= self.end() {
@@ -139,15 +140,18 @@ fn laplace(missing: f64) -> f64 {
     -(-0.5 * missing.max(0.0)).exp_m1()
 }
 
-/// The chord of Laplace noise's profile over the grid `E·e^{−2iε0/m}` that the losses of discrete noise lie on.
+/// The chord of Laplace noise's profile over the grid `E·e^{−2iε0/m}` that the losses of discrete
+/// noise lie on.
 ///
-/// With `a = e^{−ε0/m}` the noise has mass proportional to `a^{|x|}`, a shift by m steps has the likelihood ratios
-/// `E·a^{2i}`, i = 0..m, and `H_s = 1 − a^i` at `s = E·a^{2i}`; between them no outcome changes sign, so H is linear.
-/// Smaller shifts, and those that are spread over several coordinates, are dominated as for Laplace noise.
+/// With `a = e^{−ε0/m}` the noise has mass proportional to `a^{|x|}`, a shift by m steps has the
+/// likelihood ratios `E·a^{2i}`, i = 0..m, and `H_s = 1 − a^i` at `s = E·a^{2i}`; between them no
+/// outcome changes sign, so H is linear. Smaller shifts, and those that are spread over several
+/// coordinates, are dominated as for Laplace noise.
 fn discrete_laplace(epsilon: f64, distance: u64, excess: f64) -> f64 {
     let step = 2.0 * epsilon / distance as f64;
     let place = ((epsilon - excess.ln_1p()) / step).floor().max(0.0);
-    // From the upper to the lower end of the chord, E·e^{−i·step} to E·e^{−(i+1)·step}; losses above ε0 are none.
+    // From the upper to the lower end of the chord, E·e^{−i·step} to E·e^{−(i+1)·step}; losses
+    // above ε0 are none.
     let (upper, lower) = (largest_excess(epsilon - place * step), (epsilon - (place + 1.0) * step).exp_m1());
     let share = ((upper - excess) / (upper - lower)).clamp(0.0, 1.0);
     let (least, most) = (laplace(place * step), laplace((place + 1.0) * step));

@@ -8,10 +8,11 @@ use std::sync::{Mutex, PoisonError};
 /// The largest number of points of a profile.
 pub const MAX_POINTS: usize = 100_000;
 
-/// A convex profile through given points (ε, δ): between them chords in e^ε, beyond the last one constant.
+/// A convex profile through given points (ε, δ): between them chords in e^ε, beyond the last one
+/// constant.
 ///
-/// A handle: the points live as long as the program and are kept once, so that a randomizer that is given by its
-/// profile is as small as any other.
+/// A handle: the points live as long as the program and are kept once, so that a randomizer that is
+/// given by its profile is as small as any other.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfilePoints(&'static [Point]);
 
@@ -27,12 +28,14 @@ struct Point {
 /// Every profile that was ever given.
 static GIVEN: Mutex<Vec<&'static [Point]>> = Mutex::new(Vec::new());
 
-/// Slopes may be this much out of order: points that were computed and written with many digits are.
+/// Slopes may be this much out of order: points that were computed and written with many digits
+/// are.
 const TOLERANCE: f64 = 1e-9;
 
 impl ProfilePoints {
-    /// Checks points (ε, δ): ε starts at 0 and increases, δ is between 0 and 1 and does not increase, and δ is convex
-    /// in e^ε, at e^ε = 1 included, where the profile goes on by its symmetry.
+    /// Checks points (ε, δ): ε starts at 0 and increases, δ is between 0 and 1 and does not
+    /// increase, and δ is convex in e^ε, at e^ε = 1 included, where the profile goes on by its
+    /// symmetry.
     pub fn new(points: &[(f64, f64)]) -> Result<Self> {
         let refused = |reason: String| AccountingError::OutOfRange {
             parameter: "profile",

@@ -87,8 +87,8 @@ pub enum Mechanism {
         /// The points.
         profile: ProfilePoints,
     },
-    /// Any ε0-LDP randomizers, of which each may be chosen by the reports before it in the same round: the steps of
-    /// an epoch over records in random order.
+    /// Any ε0-LDP randomizers, of which each may be chosen by the reports before it in the same
+    /// round: the steps of an epoch over records in random order.
     Sequential {
         /// ε0.
         local_epsilon: f64,
@@ -265,8 +265,9 @@ impl RandomizerSpec {
         use Mechanism::*;
         match (self.0, self.local_structure()) {
             (Laplace { local_epsilon }, _) => LocalProfile::Laplace { epsilon: local_epsilon },
-            // How many steps there are to the radius is not known, but two inputs are at most twice as many apart: an even
-            // number, of which 2 is the worst, for its profile connects some of the dots of every other.
+            // How many steps there are to the radius is not known, but two inputs are at most twice
+            // as many apart: an even number, of which 2 is the worst, for its profile connects some
+            // of the dots of every other.
             (DiscreteLaplace { local_epsilon }, _) => {
                 LocalProfile::DiscreteLaplace { epsilon: local_epsilon, distance: 2 }
             }

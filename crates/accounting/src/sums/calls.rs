@@ -7,7 +7,8 @@ use crate::numerics::directed::{add_up, mul_up};
 /// Covers the roundings of reading but for the exponents': every sum has non-negative terms.
 pub(super) const SUMMING_ERROR: f64 = 1e-10;
 
-/// A tilt serves the points at which what it charges for its errors is at most this share of the call.
+/// A tilt serves the points at which what it charges for its errors is at most this share of the
+/// call.
 const ACCURACY: f64 = 1e-6;
 
 /// The same in a heavy tail, which tilts do not bring up.
@@ -16,14 +17,16 @@ const ACCURACY_OF_HEAVY: f64 = 1e-4;
 /// Points that no tilt serves are gone through in about so many steps.
 const FEWEST_STEPS: usize = 4;
 
-/// Attempts at a point, before what is known of it has to do. A tilt moves the mean so many standard deviations beyond the point; in
-/// between is no tilt at all: any tilt makes the end of a heavy tail the bulk.
+/// Attempts at a point, before what is known of it has to do. A tilt moves the mean so many
+/// standard deviations beyond the point; in between is no tilt at all: any tilt makes the end of a
+/// heavy tail the bulk.
 const AHEAD: [f64; 3] = [3.5, f64::NEG_INFINITY, 0.0];
 
 /// Weights of masses are computed anew after so many steps.
 const ANCHOR_EVERY: usize = 256;
 
-/// An upper bound on a call, and how much of it is charged for errors that a better tilt would avoid.
+/// An upper bound on a call, and how much of it is charged for errors that a better tilt would
+/// avoid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
     pub(super) call: f64,
@@ -45,13 +48,13 @@ pub(crate) fn calls_upper(draws: &[Draws<'_>], points: &[f64]) -> Vec<f64> {
 
 /// The smallest bounds over several tilts.
 ///
-/// Each tilt θ ≥ 0 gives an upper bound at every point, tight around the mean of the tilted sum. They are
-/// tried from the first point on until all points are served. `read` tilts the mean to so many standard
-/// deviations beyond a point and reads calls.
+/// Each tilt θ ≥ 0 gives an upper bound at every point, tight around the mean of the tilted sum.
+/// They are tried from the first point on until all points are served. `read` tilts the mean to so
+/// many standard deviations beyond a point and reads calls.
 pub(super) fn tilt_by_tilt(points: &[f64], read: impl Fn(f64, f64, &[f64]) -> Vec<Reading>) -> Vec<f64> {
     let mut calls = vec![f64::INFINITY; points.len()];
-    // The attempt that comes first, and the accuracy: where the first attempt fails the tail is heavy, and it would fail again;
-    // the second, without a tilt, is the same for all points.
+    // The attempt that comes first, and the accuracy: where the first attempt fails the tail is
+    // heavy, and it would fail again; the second, without a tilt, is the same for all points.
     let (mut next, mut attempt, mut first, mut accuracy) = (0, 0, 0, ACCURACY);
     while next < points.len() {
         let readings = read(points[next], AHEAD[attempt], &points[next..]);
@@ -78,7 +81,8 @@ fn parts_at(draws: &[Draws<'_>], theta: f64) -> Vec<Part> {
     draws.iter().map(|draws| Part::new(draws, theta)).collect()
 }
 
-/// A tilt at which the mean of the sum is about `ahead` standard deviations beyond `point`. Any tilt is valid.
+/// A tilt at which the mean of the sum is about `ahead` standard deviations beyond `point`. Any
+/// tilt is valid.
 pub(super) fn tilt(draws: &[Draws<'_>], point: f64, ahead: f64) -> f64 {
     let short = |theta: f64| {
         let (mean, deviation) = moments(&parts_at(draws, theta));
@@ -107,10 +111,11 @@ pub(super) fn tilt(draws: &[Draws<'_>], point: f64, ahead: f64) -> f64 {
 }
 
 impl Tilted {
-    /// At least the call at these points, which increase. Of what is charged, so much is `unavoidable`.
+    /// At least the call at these points, which increase. Of what is charged, so much is
+    /// `unavoidable`.
     ///
-    /// From the top down, with A the mass above a point and G its call: one lattice point further down
-    /// G grows by h·A, and in between linearly. No term is negative.
+    /// From the top down, with A the mass above a point and G its call: one lattice point further
+    /// down G grows by h·A, and in between linearly. No term is negative.
     pub(super) fn calls(&self, points: &[f64], unavoidable: f64) -> Vec<Reading> {
         let value = |i: usize| (self.first + i as i64) as f64 * self.spacing;
         let count = self.masses.len();
@@ -119,7 +124,8 @@ impl Tilted {
         let is_sound = self.ln_scale.is_finite() && self.excess >= 0.0 && self.lost >= 0.0;
         // (A, G) of the masses, and of what they were raised by.
         let (mut masses, mut noises) = ((0.0, 0.0), (0.0, 0.0));
-        // Weights follow from each other, and are computed anew so often that their roundings do not add up.
+        // Weights follow from each other, and are computed anew so often that their roundings do
+        // not add up.
         let (mut weight, step) = (0.0, (self.theta * self.spacing).exp());
         let mut next = count;
         let mut readings: Vec<Reading> = Vec::with_capacity(points.len());

@@ -1,8 +1,9 @@
 //! Few draws with a heavy tail, convolved one by one.
 //!
-//! As in [`super::jumps`], no tilt brings such a tail up, and an FFT cannot tell it from its own rounding. Sums of products
-//! of positive masses keep their relative accuracy, however small they are. Lattices are coarse here, for the tail is what
-//! counts; among many draws they would be too coarse for what is not the tail.
+//! As in [`super::jumps`], no tilt brings such a tail up, and an FFT cannot tell it from its own
+//! rounding. Sums of products of positive masses keep their relative accuracy, however small they
+//! are. Lattices are coarse here, for the tail is what counts; among many draws they would be too
+//! coarse for what is not the tail.
 
 use super::{Draws, Number};
 use crate::numerics::directed::{add_up, mul_up};
@@ -10,8 +11,8 @@ use crate::numerics::directed::{add_up, mul_up};
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// At least `E(S − x)₊` at every x of `points`, which increase; S is the sum of the draws. Values beyond `top` are cut off
-/// there, and what that costs is charged.
+/// At least `E(S − x)₊` at every x of `points`, which increase; S is the sum of the draws. Values
+/// beyond `top` are cut off there, and what that costs is charged.
 pub(crate) fn calls_direct(draws: &Draws<'_>, top: f64, points: &[f64]) -> Vec<f64> {
     let law = draws.law;
     let (one, count) = match draws.number {
@@ -33,7 +34,8 @@ pub(crate) fn calls_direct(draws: &Draws<'_>, top: f64, points: &[f64]) -> Vec<f
             one = one.convolved(&one, &limits);
         }
     }
-    // A mass of the sum is a product of `count` masses, and every convolution adds up to `length` of them.
+    // A mass of the sum is a product of `count` masses, and every convolution adds up to `length`
+    // of them.
     let length = (limits.highest - limits.lowest) as f64;
     let error = (count as f64 * 2.0 * U * (length + 8.0)).exp() * (1.0 + 1e-10);
     sum.calls(&limits, error, points)
@@ -74,8 +76,8 @@ impl Masses {
         self.first.abs().max((self.first + self.masses.len() as i64 - 1).abs())
     }
 
-    /// The sum of one draw of either, with what lies beyond the limits moved to them: at the top what that costs is
-    /// charged, at the bottom it costs nothing.
+    /// The sum of one draw of either, with what lies beyond the limits moved to them: at the top
+    /// what that costs is charged, at the bottom it costs nothing.
     fn convolved(&self, other: &Self, limits: &Limits) -> Self {
         let first = self.first + other.first;
         let last = first + (self.masses.len() + other.masses.len()) as i64 - 2;
@@ -90,7 +92,8 @@ impl Masses {
         let mut masses: Vec<f64> = (lowest..=highest).map(mass_at).collect();
         let (mut above, mut distance) = (0.0, 0.0);
         if highest < last {
-            // Σ of the other's masses from a place on, and of them times how far they lie beyond it, and one more.
+            // Σ of the other's masses from a place on, and of them times how far they lie beyond
+            // it, and one more.
             let mut tails = vec![(0.0, 0.0); other.masses.len() + 1];
             for (i, mass) in other.masses.iter().enumerate().rev() {
                 let beyond = tails[i + 1].0 + mass;
@@ -128,7 +131,8 @@ impl Masses {
         Self { first: lowest, masses, excess: add_up(add_up(self.excess, other.excess), cut) }
     }
 
-    /// The mass at one place of the sum of these and of others, which are given from the last to the first.
+    /// The mass at one place of the sum of these and of others, which are given from the last to
+    /// the first.
     fn product_at(&self, reversed: &[f64], place: usize) -> f64 {
         let from = (place + 1).saturating_sub(reversed.len());
         let to = place.min(self.masses.len() - 1);

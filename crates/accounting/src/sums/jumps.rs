@@ -1,16 +1,19 @@
 //! Sums with heavy tails: a few draws jump, and all others are light.
 //!
-//! Where a single draw may be larger than all others together, no tilt brings the tail up without bringing up what is
-//! beyond it still more, and an FFT cannot tell the tail from its own rounding. So draws above a threshold, *jumps*, are
-//! kept apart. With L the light part of a draw's law and H its jumps, k draws have the measure
-//! `Σ_j (k choose j)·L^(k−j)·H^j`. Two bounds make one sum of it:
+//! Where a single draw may be larger than all others together, no tilt brings the tail up without
+//! bringing up what is beyond it still more, and an FFT cannot tell the tail from its own rounding.
+//! So draws above a threshold, *jumps*, are kept apart. With L the light part of a draw's law and H
+//! its jumps, k draws have the measure `Σ_j (k choose j)·L^(k−j)·H^j`. Two bounds make one sum of
+//! it:
 //!
-//! - a light draw has a mean −m ≤ 0, so by Jensen's inequality the call of k − j of them at y is at most that of k at
-//!   `y − jm`, times the mass of a light draw to the power −j: every jump reaches m further;
+//! - a light draw has a mean −m ≤ 0, so by Jensen's inequality the call of k − j of them at y is at
+//!   most that of k at `y − jm`, times the mass of a light draw to the power −j: every jump reaches
+//!   m further;
 //! - jumps are spread over the points of one lattice with their mean kept, which raises every call.
 //!
-//! What is left is `Σ_h M(h)·C(x − h)`, C the call of the light draws, which tilts bring up, and M the measure of all jumps:
-//! sums of products of positive numbers, which keep their relative accuracy, however small they are.
+//! The rest is `Σ_h M(h)·C(x − h)`, C the call of the light draws, which tilts bring up, and M
+//! the measure of all jumps: sums of products of positive numbers, which keep their relative
+//! accuracy, however small they are.
 
 use super::{Draws, Jumps, Law, Number, calls_upper};
 use crate::numerics::directed::{add_up, mul_up};
@@ -40,11 +43,12 @@ const SEVERAL: usize = 1_024;
 /// sums of more jumps than this are not.
 const MOST_JUMPS: u32 = 64;
 
-/// What sums of more jumps may cost, as a share of what is negligible.
+/// The cost of sums of more jumps, as a share of what is negligible.
 const LEFT_OUT: f64 = 1e-3;
 
-/// At least `E(S − x)₊` at every x of `points`, which increase; S is the sum of draws that are light or jump. `deviation`, about that of
-/// the light draws together, chooses where they are looked at; what costs less than `negligible` need not be resolved.
+/// At least `E(S − x)₊` at every x of `points`, which increase; S is the sum of draws that are
+/// light or jump. `deviation`, about that of the light draws together, chooses where they are
+/// looked at; what costs less than `negligible` need not be resolved.
 pub(crate) fn calls_with_jumps(
     (light, jumps): &(Law, Jumps),
     number: Number<'_>,
@@ -107,7 +111,8 @@ impl LightCalls {
         Self { points, calls, mass: mass.min(1.0) }
     }
 
-    /// At least the call at `x`, which lies before the point of this index, if there is one, and not before the point before it.
+    /// At least the call at `x`, which lies before the point of this index, if there is one, and
+    /// not before the point before it.
     fn before(&self, next: usize, x: f64) -> f64 {
         let (points, calls) = (&self.points, &self.calls);
         let bound = if next == 0 {
@@ -149,12 +154,13 @@ struct Together {
     /// Of several: `several[i]` at `i·step`.
     several: Vec<f64>,
     step: f64,
-    /// What was left out may add so much to any call.
+    /// All that was left out may add so much to any call.
     excess: f64,
 }
 
 impl Together {
-    /// Jumps of so many `draws` that happen so `often`, each of which reaches `shift` further. Their sums are looked at up to `reached`.
+    /// Jumps of so many `draws` that happen so `often`, each of which reaches `shift` further.
+    /// Their sums are looked at up to `reached`.
     fn new(
         jumps: &Jumps,
         (draws, often): (f64, f64),
@@ -180,11 +186,13 @@ impl Together {
         let mut several = vec![0.0; sums.len()];
         let (mut cut, mut left) = (0.0, f64::INFINITY);
         for count in 2..=MOST_JUMPS {
-            // Σ λ^j/j! over j from `count` on, and from the one before on: the first, and no more than a geometric series.
+            // Σ λ^j/j! over j from `count` on, and from the one before on: the first, and no more
+            // than a geometric series.
             let first: f64 = (1..=count).map(|j| rate / f64::from(j)).product();
             let ratio = rate / f64::from(count);
             let more = if ratio < 0.5 { first / (1.0 - ratio) } else { f64::INFINITY };
-            // What those sums may add, at most Σ λ^j/j!·(C(0) + j·mean), with λ·mean the reach of one.
+            // What those sums may add, at most Σ λ^j/j!·(C(0) + j·mean), with λ·mean the reach of
+            // one.
             left = (more * at_mean + more / ratio * reach) * (1.0 + ROUNDING);
             if left <= LEFT_OUT * negligible {
                 break;
@@ -213,12 +221,14 @@ impl Together {
     }
 }
 
-/// The convolution of two measures on the same lattice, times a factor, on as many points as the first has. What lies beyond the
-/// last is moved to it; the second value is the sum of how far, in steps.
+/// The convolution of two measures on the same lattice, times a factor, on as many points as the
+/// first has. What lies beyond the last is moved to it; the second value is the sum of how far, in
+/// steps.
 fn convolved(a: &[f64], b: &[f64], factor: f64) -> (Vec<f64>, f64) {
     let length = a.len();
     let mut masses = vec![0.0; length];
-    // Σ of the masses of b from a place on, and of them times how far they lie beyond it, and one more.
+    // Σ of the masses of b from a place on, and of them times how far they lie beyond it, and one
+    // more.
     let mut tails = vec![(0.0, 0.0); b.len() + 1];
     for (i, mass) in b.iter().enumerate().rev() {
         let beyond = tails[i + 1].0 + mass;

@@ -16,7 +16,7 @@ pub(crate) struct Law {
     pub(crate) excess: f64,
 }
 
-/// What of a law lies above a threshold: (size, mass), the size increasing.
+/// The part of a law above a threshold: (size, mass), the size increasing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Jumps {
     pub(crate) atoms: Vec<(f64, f64)>,
@@ -25,19 +25,21 @@ pub(crate) struct Jumps {
 }
 
 impl Law {
-    /// A law whose call is at least that of X, a variable of mean 0 (but for [`excess`](Self::excess)).
+    /// A law whose call is at least that of X, a variable of mean 0 (but for
+    /// [`excess`](Self::excess)).
     ///
     /// `calls[j] ≥ E(X − jh)₊` and `puts[j] ≥ E(−jh − X)₊`, h the spacing; `calls[0]` and `puts[0]`
     /// must be the same number. Between lattice points a call is below its chord, so the law whose
     /// call connects the dots is above X in convex order. Beyond the last dots the law has no mass:
-    /// at the top, what is cut off becomes the excess, the last call; at the bottom, mass is moved up
-    /// to the last point, which only raises the call.
+    /// at the top, what is cut off becomes the excess, the last call; at the bottom, mass is moved
+    /// up to the last point, which only raises the call.
     ///
     /// Where rounding made the dots not convex, their greatest convex minorant is still above the
-    /// call of X. Masses are its changes of slope, off by a share [`error`] at the most: those above 0 are
-    /// rounded up by three times that, those below 0 rounded down by it, and the mass at 0 is what is left.
-    /// So the mass is 1, rounded up; the mean is at least twice the share of the call at 0, which pays for
-    /// the puts that became smaller; and it all costs a share of the *variance*, however many draws are added up.
+    /// call of X. Masses are its changes of slope, off by a share [`error`] at the most: those
+    /// above 0 are rounded up by three times that, those below 0 rounded down by it, and the mass
+    /// at 0 is what is left. So the mass is 1, rounded up; the mean is at least twice the share of
+    /// the call at 0, which pays for the puts that became smaller; and it all costs a share of the
+    /// *variance*, however many draws are added up.
     pub(crate) fn from_potential(spacing: f64, calls: &[f64], puts: &[f64]) -> Self {
         debug_assert!(calls.first().map(|call| call.to_bits()) == puts.first().map(|put| put.to_bits()));
         let error = error(calls.len().max(puts.len()));
@@ -57,8 +59,8 @@ impl Law {
         Self { spacing, first, masses, excess }
     }
 
-    /// [`from_potential`](Self::from_potential) of functions: upper bounds on the call and the put at a distance c ≥ 0 from the mean, which do
-    /// not increase with c. So many points up and down.
+    /// [`from_potential`](Self::from_potential) of functions: upper bounds on the call and the put
+    /// at a distance c ≥ 0 from the mean, which do not increase with c. So many points up and down.
     pub(crate) fn from_functions(
         spacing: f64,
         [up, down]: [usize; 2],
@@ -74,11 +76,12 @@ impl Law {
         Self::from_potential(spacing, &dots(&call, up), &dots(&put, down))
     }
 
-    /// The same, with the values above the threshold `up·spacing` apart, at so many sizes up to `top`, each of which is larger than
-    /// the one before by the same share.
+    /// The same, with the values above the threshold `up·spacing` apart, at so many sizes up to
+    /// `top`, each of which is larger than the one before by the same share.
     ///
-    /// Connecting the dots of the call at all points is convex as well. The light law's mass at the threshold is the
-    /// slope before it, that of all jumps together the slope after it; so much less is left there.
+    /// Connecting the dots of the call at all points is convex as well. The light law's mass at the
+    /// threshold is the slope before it, that of all jumps together the slope after it; so much
+    /// less is left there.
     pub(crate) fn split(
         spacing: f64,
         ends: [usize; 2],
@@ -107,7 +110,8 @@ impl Law {
     }
 
     /// The law of these (value, probability), each spread to the two lattice points next to it with
-    /// its mean kept: above the true one in convex order. Callers pay for the rounding of positions.
+    /// its mean kept: above the true one in convex order. Callers pay for the rounding of
+    /// positions.
     pub(crate) fn from_atoms(spacing: f64, atoms: &[(f64, f64)]) -> Self {
         let place = |value: f64| (value / spacing).floor();
         let first = atoms.iter().map(|(value, _)| place(*value)).fold(f64::INFINITY, f64::min) as i64;
@@ -123,7 +127,8 @@ impl Law {
         Self { spacing, first, masses, excess: 0.0 }
     }
 
-    /// The law of −X, of a law of which nothing was cut off: the top of the one is the bottom of the other.
+    /// The law of −X, of a law of which nothing was cut off: the top of the one is the bottom of
+    /// the other.
     pub(crate) fn mirrored(&self) -> Self {
         debug_assert!(self.excess <= 0.0);
         let first = -(self.first + self.masses.len() as i64 - 1);
@@ -141,8 +146,8 @@ impl Law {
     }
 }
 
-/// At least the call at 0: the dot there, or a chord across it. The dots of a loose bound need not be convex there, and
-/// more than all of the mass would be needed to connect them.
+/// At least the call at 0: the dot there, or a chord across it. The dots of a loose bound need not
+/// be convex there, and more than all of the mass would be needed to connect them.
 fn centre(spacing: f64, calls: &[f64], puts: &[f64]) -> f64 {
     // E(X − x)₊ at x = −jh is jh plus the put; the chord from there to x = ih is this at 0.
     let chord = |i: usize, j: usize| {
@@ -166,17 +171,19 @@ fn centre(spacing: f64, calls: &[f64], puts: &[f64]) -> f64 {
     }
 }
 
-/// At least the relative error of the masses between `count` dots: a slope is a rounded difference over a
-/// rounded quotient (2U), a pool of slopes has a rounded mean (2U for each of them), a mass is a
-/// rounded difference (U), and each of these is a share of a positive quantity.
+/// At least the relative error of the masses between `count` dots: a slope is a rounded difference
+/// over a rounded quotient (2U), a pool of slopes has a rounded mean (2U for each of them), a mass
+/// is a rounded difference (U), and each of these is a share of a positive quantity.
 fn error(count: usize) -> f64 {
     U * (64.0 + 4.0 * count as f64)
 }
 
 /// The changes of slope of the greatest convex minorant of the dots, at the points after the first,
-/// each times `rounding`. The minorant is constant from the last dot on. A dot is this far from the next.
+/// each times `rounding`. The minorant is constant from the last dot on. A dot is this far from the
+/// next.
 fn kinks(width: impl Fn(usize) -> f64, dots: &[f64], rounding: f64) -> Vec<f64> {
-    // (mean of the slopes, their width, their number): convex means that slopes fall from pool to pool.
+    // (mean of the slopes, their width, their number): convex means that slopes fall from pool to
+    // pool.
     let mut pools: Vec<(f64, f64, usize)> = Vec::with_capacity(dots.len());
     let mut before = f64::INFINITY;
     for (i, dot) in dots.iter().enumerate() {
@@ -232,7 +239,8 @@ mod tests {
         }
     }
 
-    /// Dots that are not convex: no mass is negative, and the law is above every convex curve below the dots.
+    /// Dots that are not convex: no mass is negative, and the law is above every convex curve below
+    /// the dots.
     #[test]
     fn dots_that_are_not_convex_have_a_minorant() {
         let convex = [0.5, 0.25, 0.125, 0.0625, 0.0];

@@ -1,9 +1,10 @@
 //! Sums of independent draws: how large is `E(S − x)₊`?
 //!
-//! The hockey-stick divergence of a round is such a mean (`docs/theory/displacement.md`). A [`Law`] is
-//! one draw on a lattice, made so that its sums bound the true ones; [`Draws`] says how often it is
-//! drawn; [`calls_upper`] bounds `E(S − x)₊` at many x, by FFT, tilted to where x lies; [`calls_with_jumps`]
-//! does so where single draws may outweigh all others; and [`Scan`] takes the largest over how many draws are of which of two kinds.
+//! The hockey-stick divergence of a round is such a mean (`docs/theory/displacement.md`). A [`Law`]
+//! is one draw on a lattice, made so that its sums bound the true ones; [`Draws`] says how often it
+//! is drawn; [`calls_upper`] bounds `E(S − x)₊` at many x, by FFT, tilted to where x lies;
+//! [`calls_with_jumps`] does so where single draws may outweigh all others; and [`Scan`] takes the
+//! largest over how many draws are of which of two kinds.
 //!
 //! `x ↦ E(X − x)₊` is called the *call* of X and `x ↦ E(−x − X)₊` its *put*: together they are the
 //! potential of its law. X is below Y in increasing convex order if its call is nowhere larger, and
@@ -76,7 +77,8 @@ impl Number<'_> {
         }
     }
 
-    /// At least the mean, and at least the total probability times any number: what an excess per draw is multiplied by.
+    /// At least the mean, and at least the total probability times any number: what an excess per
+    /// draw is multiplied by.
     fn mean_upper(&self) -> f64 {
         self.mean() * (1.0 + 1e-12)
     }

@@ -1,9 +1,9 @@
 //! The law of a sum, seen from where it is asked about.
 //!
-//! FFTs err by a share of the *largest* mass, while small divergences live in a tail. So every mass is
-//! multiplied by `e^{θ·value}` (*tilted*), which commutes with convolution and is undone when the sum
-//! is read: as for loss distributions (`docs/theory/composition.md`), but here values are added and
-//! read linearly.
+//! FFTs err by a share of the *largest* mass, while small divergences live in a tail. So every mass
+//! is multiplied by `e^{θ·value}` (*tilted*), which commutes with convolution and is undone when
+//! the sum is read: as for loss distributions (`docs/theory/composition.md`), but here values are
+//! added and read linearly.
 
 use super::{Draws, Law, Number};
 use crate::numerics::convolution::{Product, Spectrum, fast_length};
@@ -32,7 +32,8 @@ const STAGED: f64 = 64.0;
 /// Draws that are added up in stages are put into at most so many groups.
 const MOST_GROUPS: u64 = 256;
 
-/// A random number of draws is put into about so many groups: fewer would cost more than a thousandth.
+/// A random number of draws is put into about so many groups: fewer would cost more than a
+/// thousandth.
 const MIXED_GROUPS: u64 = 1_024;
 
 /// Lattice points to a standard deviation of a group.
@@ -50,7 +51,7 @@ pub(super) struct Tilted {
     pub(super) excess: f64,
     /// Tilted mass that is not among `masses` any more, for it lay below a window.
     pub(super) lost: f64,
-    /// What every tilted mass was raised by for the error of the transform.
+    /// The amount that every tilted mass was raised by, for the error of the transform.
     pub(super) noise: f64,
 }
 
@@ -241,8 +242,8 @@ impl Tilted {
         self.coarsened(ratio as i64)
     }
 
-    /// Moves the masses to a lattice of `ratio` times the spacing, each to the two points next to it,
-    /// with its mean kept before tilting: above it in convex order.
+    /// Moves the masses to a lattice of `ratio` times the spacing, each to the two points next to
+    /// it, with its mean kept before tilting: above it in convex order.
     fn coarsened(mut self, ratio: i64) -> Self {
         if ratio <= 1 {
             return self;
@@ -250,7 +251,8 @@ impl Tilted {
         let last = self.first + self.masses.len() as i64 - 1;
         let from = self.first.div_euclid(ratio);
         let mut masses = vec![0.0; (last.div_euclid(ratio) - from + 2) as usize];
-        // For a mass i steps above a coarse point: its share for the next one, and the tilts of both.
+        // For a mass i steps above a coarse point: its share for the next one, and the tilts of
+        // both.
         let shares: Vec<(f64, f64, f64)> = (0..ratio)
             .map(|i| {
                 let (below, above) = (i as f64 * self.spacing, (ratio - i) as f64 * self.spacing);
@@ -293,7 +295,8 @@ pub(super) fn power(parts: &[Part]) -> Tilted {
 }
 
 impl Part {
-    /// The same draws in groups, each added up and moved to a coarser lattice, if there are enough of them.
+    /// The same draws in groups, each added up and moved to a coarser lattice, if there are enough
+    /// of them.
     fn staged(&self) -> Option<Vec<Part>> {
         match &self.times {
             Times::Thinned { draws, rate } => {
@@ -307,7 +310,8 @@ impl Part {
         }
     }
 
-    /// So many groups of draws, and those that are left over, each moved to the coarser lattice by itself.
+    /// So many groups of draws, and those that are left over, each moved to the coarser lattice by
+    /// itself.
     fn grouped(&self, draws: u64, rate: f64, groups: u64) -> Vec<Part> {
         let (ln_one, excess) = (self.ln_scale / draws as f64, self.excess / draws as f64);
         let part = |law: Tilted, draws: u64, rate: f64, ln_one: f64, excess: f64| {
@@ -330,10 +334,11 @@ impl Part {
         parts
     }
 
-    /// A random number of groups of `size` draws: as many as hold all draws. The few draws that are added have a mean of
-    /// 0 or more, and do not lower a call.
+    /// A random number of groups of `size` draws: as many as hold all draws. The few draws that are
+    /// added have a mean of 0 or more, and do not lower a call.
     fn mixed_groups(&self, numbers: &[(u64, f64)], size: u64) -> Part {
-        // Weights are tilted as draws are; a group is tilted as `size` draws are, and drawn a whole number of times.
+        // Weights are tilted as draws are; a group is tilted as `size` draws are, and drawn a whole
+        // number of times.
         let one = Part { times: Times::Thinned { draws: size, rate: 1.0 }, ..self.clone() };
         let one =
             Part { ln_scale: self.law.ln_scale * size as f64, excess: mul_up(self.law.excess, size as f64), ..one };
@@ -366,7 +371,8 @@ impl Part {
 pub(super) struct Window {
     pub(super) first: i64,
     pub(super) length: usize,
-    /// Chernoff's bounds on the tilted mass below and above: (its logarithm, φ). None if all is inside.
+    /// Chernoff's bounds on the tilted mass below and above: (its logarithm, φ). None if all is
+    /// inside.
     pub(super) below: Option<(f64, f64)>,
     pub(super) above: Option<(f64, f64)>,
 }
@@ -424,7 +430,7 @@ fn descend(start: (f64, f64), next: impl Iterator<Item = (f64, f64)>) -> (f64, f
     last
 }
 
-/// What an upper bound owes to what lies outside of a window.
+/// The amount that an upper bound owes to what lies outside of a window.
 pub(super) struct Outside {
     /// Tilted mass that is added at the end of the window, for all that lies above.
     pub(super) at_end: f64,
@@ -435,8 +441,8 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// The mass above the window is added at its end: the call is then short by at most
-    /// `E(S − end)₊ ≤ e^{ln_scale − θ·end}·E_tilted[e^{φ(S − end)}]/(eφ)`. Mass below is lost: tilted, its
+    /// The mass above the window is added at its end: the call is then short by at most `E(S −
+    /// end)₊ ≤ e^{ln_scale − θ·end}·E_tilted[e^{φ(S − end)}]/(eφ)`. Mass below is lost: tilted, its
     /// reappearance inside does not pay for it.
     pub(super) fn new(window: &Window, (theta, spacing): (f64, f64), ln_scale: f64) -> Self {
         let (mut at_end, mut excess, mut lost) = (0.0, 0.0, 0.0);
@@ -452,7 +458,8 @@ impl Outside {
     }
 }
 
-/// The sum on a window. What lies outside of it reappears inside (the cycle), which can only add to it.
+/// The sum on a window. What lies outside of it reappears inside (the cycle), which can only add to
+/// it.
 fn convolve(parts: &[Part], window: &Window) -> Tilted {
     let mut product = Product::one(window.length);
     parts.iter().for_each(|part| product.multiply(&part.product(window.length)));

@@ -13,14 +13,15 @@ pub(crate) struct Scan<'a> {
     pub(crate) common: Option<&'a Law>,
     /// The probability that a draw of either kind happens; else it is 0.
     pub(crate) rate: f64,
-    /// The first kind is drawn k·`step` times and the second (`choices` − k)·`step` times, k = 0..=`choices`.
+    /// The first kind is drawn k·`step` times and the second (`choices` − k)·`step` times, k =
+    /// 0..=`choices`.
     pub(crate) step: u64,
     pub(crate) choices: u64,
 }
 
 impl Scan<'_> {
-    /// At least the largest over k of `E(S + offset − x)₊` at every x of `points`, which increase. The offset
-    /// depends on how often either kind is drawn.
+    /// At least the largest over k of `E(S + offset − x)₊` at every x of `points`, which increase.
+    /// The offset depends on how often either kind is drawn.
     pub(crate) fn largest_calls_upper(&self, offset: impl Fn(u64, u64) -> f64, points: &[f64]) -> Vec<f64> {
         let offset = |k: u64| offset(k * self.step, (self.choices - k) * self.step);
         // All choices have about the same spread: any of them may lead.
@@ -51,11 +52,11 @@ struct Tilt<'a> {
     /// One draw of the first kind, one of the second, and what is common.
     parts: [Option<Part>; 3],
     length: usize,
-    /// How far below the mean of its sum a window begins, in spacings; `None` where every window holds all
-    /// there is.
+    /// How far below the mean of its sum a window begins, in spacings; `None` where every window
+    /// holds all there is.
     lead: Option<f64>,
-    /// Some φ of Chernoff's bounds below and above, and the cumulants of the three parts there: one or another of them
-    /// suits every choice.
+    /// Some φ of Chernoff's bounds below and above, and the cumulants of the three parts there: one
+    /// or another of them suits every choice.
     below: Vec<(f64, [f64; 3])>,
     above: Vec<(f64, [f64; 3])>,
 }
@@ -137,7 +138,8 @@ impl<'a> Tilt<'a> {
         largest
     }
 
-    /// The window of a choice whose sum has this mean and this smallest value, the latter in spacings.
+    /// The window of a choice whose sum has this mean and this smallest value, the latter in
+    /// spacings.
     fn window(&self, k: u64, mean: f64, lowest: f64) -> Window {
         let Some(lead) = self.lead else {
             return Window { first: lowest as i64, length: self.length, below: None, above: None };
@@ -154,7 +156,7 @@ impl<'a> Tilt<'a> {
     }
 }
 
-/// What is known of a sum on a window besides its masses: as in [`super::power::Tilted`].
+/// All that is known of a sum on a window besides its masses: as in [`super::power::Tilted`].
 struct Windowed {
     ln_scale: f64,
     first: i64,
@@ -165,15 +167,16 @@ struct Windowed {
     lost: f64,
 }
 
-/// Reads calls off tilted masses on a window, for many windows: what they have in common is computed once.
+/// Reads calls off tilted masses on a window, for many windows: what they have in common is
+/// computed once.
 struct Reader {
     theta: f64,
     spacing: f64,
     /// e^{−θ·(i − middle)·spacing}: relative to the middle of the window neither end overflows.
     weights: Vec<f64>,
     middle: i64,
-    /// (mass at and above, call) at every lattice point if every tilted mass were 1, in units of the
-    /// middle's weight.
+    /// (mass at and above, call) at every lattice point if every tilted mass were 1, in units of
+    /// the middle's weight.
     unit: Vec<(f64, f64)>,
     /// The same for the masses that are read.
     sums: Vec<(f64, f64)>,
@@ -229,8 +232,8 @@ impl Reader {
     }
 }
 
-/// Fills `sums` with (mass at and above, call) at every lattice point, of `mass(i)·weights[i]`; the last
-/// entry is beyond the last point.
+/// Fills `sums` with (mass at and above, call) at every lattice point, of `mass(i)·weights[i]`; the
+/// last entry is beyond the last point.
 fn descend(sums: &mut [(f64, f64)], weights: &[f64], spacing: f64, mass: impl Fn(usize) -> f64) {
     let (mut above, mut call) = (0.0, 0.0);
     sums[weights.len()] = (0.0, 0.0);

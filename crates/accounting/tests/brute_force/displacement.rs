@@ -1,4 +1,5 @@
-//! The enumerated truth against the bounds by displacement: every dataset of a few clients, both directions.
+//! The enumerated truth against the bounds by displacement: every dataset of a few clients, both
+//! directions.
 
 use crate::cases::{draw, random_any, random_local_epsilon, random_scheme, random_two_level};
 use crate::divergence::Experiment;
@@ -38,15 +39,16 @@ fn bounds_of(channel: &Channel) -> Vec<(&'static str, Mechanism)> {
     bounds
 }
 
-/// The privacy profile of a channel, as a user would give it: the largest hockey-stick divergence of two rows at every
-/// ratio of two probabilities. Between them it is linear.
+/// The privacy profile of a channel, as a user would give it: the largest hockey-stick divergence
+/// of two rows at every ratio of two probabilities. Between them it is linear.
 fn profile_of(rows: &[Row]) -> ProfilePoints {
     let pairs = || rows.iter().flat_map(|p| rows.iter().map(move |q| Experiment::new([p.clone(), q.clone()])));
     let mut ratios: Vec<f64> = pairs().flat_map(|pair| pair.p.into_iter().zip(pair.q).map(|(p, q)| p / q)).collect();
     let most = ratios.iter().copied().fold(1.0, f64::max);
     ratios.retain(|ratio| *ratio - 1.0 > 1e-3 * (most - 1.0));
     ratios.sort_by(f64::total_cmp);
-    // Points next to each other are told apart by rounding alone; leaving out all but the last is a chord, and above.
+    // Points next to each other are told apart by rounding alone; leaving out all but the last is a
+    // chord, and above.
     ratios.reverse();
     ratios.dedup_by(|next, kept| *kept - *next < 1e-3 * (*kept - 1.0));
     ratios.reverse();
@@ -87,8 +89,8 @@ impl Curve {
 struct Closest(BTreeMap<String, (f64, usize)>);
 
 impl Closest {
-    /// Asserts that neither direction of the truth is above the bound. Below 1 the bound is what its symmetry says, and
-    /// so is the truth in the other direction.
+    /// Asserts that neither direction of the truth is above the bound. Below 1 the bound is what
+    /// its symmetry says, and so is the truth in the other direction.
     fn compare(&mut self, truth: &Experiment, curves: &[Curve], label: impl Fn() -> String) {
         for truth in [truth, &truth.reversed()] {
             for Curve { id, dots } in curves {
@@ -104,7 +106,8 @@ impl Closest {
         }
     }
 
-    /// Prints the record, and asserts that every bound was met up to `share`: far below, a comparison would show nothing.
+    /// Prints the record, and asserts that every bound was met up to `share`: far below, a
+    /// comparison would show nothing.
     fn report(&self, title: &str, share: f64) {
         for (id, (closest, cases)) in &self.0 {
             println!("{title}: {id}: {cases} comparisons, largest truth/bound {closest:.6}");
@@ -113,7 +116,8 @@ impl Closest {
     }
 }
 
-/// Every way to speak: all, k of n for every k, check-in with and without drop-out, often and rarely.
+/// Every way to speak: all, k of n for every k, check-in with and without drop-out, often and
+/// rarely.
 fn schemes(clients: u64) -> Vec<Scheme> {
     let mut schemes = vec![
         Scheme::shuffle(clients),
@@ -228,7 +232,8 @@ fn several_rounds_stay_below_the_bounds() {
     closest.report("several rounds", 0.9);
 }
 
-/// Binary randomized response that shows the record with probability δ0: what the (ε0, δ0) profile is attained by.
+/// Binary randomized response that shows the record with probability δ0: what the (ε0, δ0) profile
+/// is attained by.
 fn leaky_rows(local_epsilon: f64, local_delta: f64) -> Vec<Row> {
     let keep = (1.0 - local_delta) / (1.0 + (-local_epsilon).exp());
     let lie = 1.0 - local_delta - keep;

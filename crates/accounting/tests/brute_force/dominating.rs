@@ -1,6 +1,8 @@
-//! What the enumerated truth is compared with: the bounds that the crate itself computes.
+//! The bounds that the enumerated truth is compared with: the bounds that the crate itself
+//! computes.
 //!
-//! One round is a [`LinearPair`], several are its loss lattices composed by [`Rounds`]. This file alone knows where the upper bounds come from.
+//! One round is a [`LinearPair`], several are its loss lattices composed by [`Rounds`]. This file
+//! alone knows where the upper bounds come from.
 
 use shuffledp_accounting::pair::{Direction, LinearPair, upper};
 use shuffledp_accounting::pld::{LossLattice, Rounds};

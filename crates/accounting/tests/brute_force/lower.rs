@@ -248,8 +248,9 @@ fn lower_rows_are_below_upper_rows() {
     }
 }
 
-/// The bounds of named mechanisms stay below their own enumeration: m-RR, others at the victim's first record, whichever direction loses more. The one-bit bound is
-/// below that of whole reports but for what the latter gives up on its lattice.
+/// The bounds of named mechanisms stay below their own enumeration: m-RR, others at the victim's
+/// first record, whichever direction loses more. The one-bit bound is below that of whole reports
+/// but for what the latter gives up on its lattice.
 #[test]
 fn whole_reports_lose_no_more_than_enumerated() {
     let mut schemes: Vec<Scheme> = (1..=4)

@@ -1,10 +1,11 @@
 //! Brute force: the real protocol, enumerated, against the dominating pairs.
 //!
-//! The server of the shuffle model sees the multiset of messages of one round. For a handful of clients the law of
-//! that view can be written down in full: every set of clients that may be heard, every message each of them may
-//! send. [`protocol`] does only that and knows no theorem; [`divergence`] compares the view under two neighbouring
-//! datasets (one client's record replaced); [`dominating`] is what the crate says
-//! is never exceeded, and [`formula`] says the same once more from the formulas, cell by cell.
+//! The server of the shuffle model sees the multiset of messages of one round. For a handful of
+//! clients the law of that view can be written down in full: every set of clients that may be
+//! heard, every message each of them may send. [`protocol`] does only that and knows no theorem;
+//! [`divergence`] compares the view under two neighbouring datasets (one client's record replaced);
+//! [`dominating`] is what the crate says is never exceeded, and [`formula`] says the same once more
+//! from the formulas, cell by cell.
 //!
 //! | module | what it checks |
 //! |---|---|
@@ -18,7 +19,8 @@
 //! | `refuted` | that the comparison can fail: the refuted variation-ratio formula, pairs made wrong on purpose |
 //! | `lower` | the lower-bound rows are exact for their datasets, and binary randomized response |
 //!
-//! `cargo test --release -p shuffledp-accounting --test brute_force -- --nocapture` prints how close the truth comes.
+//! `cargo test --release -p shuffledp-accounting --test brute_force -- --nocapture` prints how
+//! close the truth comes.
 
 mod approximate;
 mod cases;

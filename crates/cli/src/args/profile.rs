@@ -6,8 +6,8 @@ use std::path::Path;
 /// No file is longer: 100,000 points of 64 bytes.
 const MOST_BYTES: u64 = 6_400_000;
 
-/// Reads the points of a profile: a line for each, ε and δ with a comma between them. A first line of words is a heading;
-/// empty lines and those that begin with `#` are passed over.
+/// Reads the points of a profile: a line for each, ε and δ with a comma between them. A first line
+/// of words is a heading; empty lines and those that begin with `#` are passed over.
 pub(crate) fn profile(path: &str) -> Result<ProfilePoints, String> {
     let size = std::fs::metadata(Path::new(path)).map_err(|error| format!("cannot be read: {error}"))?.len();
     if size > MOST_BYTES {

@@ -35,7 +35,8 @@ pub(crate) struct RandomizerArgs {
     #[arg(long, value_name = "D", value_parser = count)]
     dimension: Option<u64>,
 
-    /// The local privacy profile: a file with a line "ε,δ" for each point, from ε = 0 on, convex in e^ε
+    /// The local privacy profile: a file with a line "ε,δ" for each point, from ε = 0 on, convex in
+    /// e^ε
     #[arg(long, value_name = "FILE", value_parser = profile)]
     profile: Option<ProfilePoints>,
 }
@@ -72,7 +73,8 @@ enum Name {
     DiscreteLaplace,
     /// Any randomizer with this local privacy profile (--profile)
     Profile,
-    /// Any ε0-LDP randomizers, each chosen from the reports before it in the round (--local-epsilon)
+    /// Any ε0-LDP randomizers, each chosen from the reports before it in the round
+    /// (--local-epsilon)
     Sequential,
 }
 

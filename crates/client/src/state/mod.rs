@@ -69,8 +69,8 @@ impl State {
         &self.ledger
     }
 
-    /// Whether the rounds so far were charged by another analysis than the one that prices them now. To be said before
-    /// the next one is charged.
+    /// Whether the rounds so far were charged by another analysis than the one that prices them
+    /// now. To be said before the next one is charged.
     pub fn is_repriced(&self) -> bool {
         self.record.is_repriced
     }

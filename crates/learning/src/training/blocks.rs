@@ -1,19 +1,27 @@
-//! Shuffled noisy SGD (arXiv 2401.04306, Algorithm 1): blocks of records, visited in random order, and what an epoch of it costs.
+//! Shuffled noisy SGD (arXiv 2401.04306, Algorithm 1): blocks of records, visited in random order,
+//! and what an epoch of it costs.
 //!
-//! One step per block: the ℓ1-clipped gradients of its s records are averaged, and Laplace noise is added. (The paper divides by the number m of blocks where this
-//! takes the mean over s: its step size η is η·s/m here, and the noise on a block's *sum*, of scale 2C/ε0, is the same.)
+//! One step per block: the ℓ1-clipped gradients of its s records are averaged, and Laplace noise is
+//! added. (The paper divides by the number m of blocks where this takes the mean over s: its step
+//! size η is η·s/m here, and the noise on a block's *sum*, of scale 2C/ε0, is the same.)
 //!
 //! # What an epoch costs
 //!
-//! Every record is in one block and is used once in an epoch; the order is drawn without looking at data. Given the order and what was released before, replacing one
-//! record moves the mean of its block by at most 2C/s in ℓ1, and nothing else changes. So with noise of scale b on the mean an epoch is one Laplace mechanism of ε = 2C/(s·b), whatever
-//! the order: that is a [`Release`], composed epoch by epoch.
+//! Every record is in one block and is used once in an epoch; the order is drawn without looking at
+//! data. Given the order and what was released before, replacing one record moves the mean of its
+//! block by at most 2C/s in ℓ1, and nothing else changes. So with noise of scale b on the mean an
+//! epoch is one Laplace mechanism of ε = 2C/(s·b), whatever the order: that is a [`Release`],
+//! composed epoch by epoch.
 //!
-//! - [`Hides::Record`], the paper's noise, b = 2C/(s·ε0): ε0 for each epoch. The paper's Theorem 3 claims a gain from shuffling on top of it; that is **flawed**
-//!   (`enhanced-theorem-3` in the catalogue of bounds), because shuffling blocks hides one among them only if any two *blocks* are alike, and they differ in s records.
-//! - [`Hides::Block`], b = 2C/ε0, so that any two blocks are ε0-indistinguishable. Now the shuffled sequence of m adaptive reports may be accounted for by the clones of m
-//!   clients, whose proof holds for a sequential process ([`Mechanism::Sequential`]); displacement's does not; and without any gain from shuffling an epoch is ε0/s. Both are rigorous: the
-//!   smaller one at the end of the run is charged.
+//! - [`Hides::Record`], the paper's noise, b = 2C/(s·ε0): ε0 for each epoch. The paper's Theorem 3
+//!   claims a gain from shuffling on top of it; that is **flawed** (`enhanced-theorem-3` in the
+//!   catalogue of bounds), because shuffling blocks hides one among them only if any two *blocks*
+//!   are alike, and they differ in s records.
+//! - [`Hides::Block`], b = 2C/ε0, so that any two blocks are ε0-indistinguishable. Now the shuffled
+//!   sequence of m adaptive reports may be accounted for by the clones of m clients, whose proof
+//!   holds for a sequential process ([`Mechanism::Sequential`]); displacement's does not; and
+//!   without any gain from shuffling an epoch is ε0/s. Both are rigorous: the smaller one at the
+//!   end of the run is charged.
 //! - With one record per block the two are the same, and both ways of accounting are open.
 
 use crate::ledger::{Cost, Ledger};
