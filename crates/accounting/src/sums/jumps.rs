@@ -9,20 +9,18 @@
 //! - a light draw has a mean −m ≤ 0, so by Jensen's inequality the call of k − j of them at y is at
 //!   most that of k at `y − jm`, times the mass of a light draw to the power −j: every jump reaches
 //!   m further;
-//! - jumps are spread over the points of one lattice with their mean kept, which raises every call.
+//! - sums of several jumps are spread over the points of one lattice with their mean kept, which
+//!   raises every call.
 //!
 //! The rest is `Σ_h M(h)·C(x − h)`, C the call of the light draws, which tilts bring up, and M
 //! the measure of all jumps: sums of products of positive numbers, which keep their relative
 //! accuracy, however small they are.
 
 use super::{Draws, Jumps, Law, Number, calls_upper};
-use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::directed::{add_up, mul_up, sum_up};
 
 /// Covers the roundings of sums and products of positive numbers.
 const ROUNDING: f64 = 1e-9;
-
-/// Covers the roundings of the sum of all masses of a law.
-const SUMMED: f64 = 1e-11;
 
 /// The light draws' call is computed at so many points to a standard deviation,
 const PER_DEVIATION: f64 = 64.0;
@@ -60,7 +58,7 @@ pub(crate) fn calls_with_jumps(
         return vec![f64::INFINITY; points.len()];
     };
     let (draws, rate) = (number.most(), number.rate());
-    // At most the mass of a draw that does not jump.
+    // No more than the mass of a draw that does not jump: what is divided by it only grows.
     let jumping = jumps.atoms.iter().map(|(_, mass)| mass).sum::<f64>();
     let stays = (1.0 - rate * (1.0 + ROUNDING) * jumping) * (1.0 - ROUNDING);
     if stays < 0.5 {
@@ -105,10 +103,10 @@ impl LightCalls {
         for i in 1..calls.len() {
             calls[i] = calls[i].min(calls[i - 1]);
         }
-        // Of one draw it is 1 at the most, and less what jumps.
-        let one = light.masses.iter().sum::<f64>() - 1.0 + SUMMED;
-        let mass = (number.most() * (number.rate() * one).ln_1p()).exp() * (1.0 + ROUNDING);
-        Self { points, calls, mass: mass.min(1.0) }
+        // Of one draw it is 1, less what jumps.
+        let one = number.rate() * add_up(sum_up(light.masses.iter().copied()), -1.0);
+        let mass = (number.most() * one.ln_1p()).exp() * (1.0 + ROUNDING);
+        Self { points, calls, mass }
     }
 
     /// At least the call at `x`, which lies before the point of this index, if there is one, and
@@ -128,10 +126,10 @@ impl LightCalls {
     }
 
     /// At least `Σ mass·C(x − size)`, sizes increasing.
-    fn after(&self, atoms: &[(f64, f64)], x: f64) -> f64 {
+    fn after(&self, atoms: impl Iterator<Item = (f64, f64)>, x: f64) -> f64 {
         let mut next = self.points.len();
         let mut sum = 0.0;
-        for (size, mass) in atoms.iter().filter(|(_, mass)| *mass > 0.0) {
+        for (size, mass) in atoms.filter(|(_, mass)| *mass > 0.0) {
             let rest = x - size;
             while next > 0 && self.points[next - 1] > rest {
                 next -= 1;
@@ -209,15 +207,12 @@ impl Together {
         Self { single, several, step, excess }
     }
 
-    /// At least the sum's call at x.
+    /// At least the sum's call at x: no jump, one, or several.
     fn call(&self, calls: &LightCalls, x: f64) -> f64 {
-        let on_lattice = self.several.iter().enumerate().map(|(i, mass)| (i as f64 * self.step, *mass));
-        let none = std::iter::once((0.0, 1.0));
-        [none.collect(), self.single.clone(), on_lattice.collect()]
-            .iter()
-            .map(|atoms: &Vec<(f64, f64)>| calls.after(atoms, x))
-            .sum::<f64>()
-            * (1.0 + ROUNDING)
+        let several = self.several.iter().enumerate().map(|(i, mass)| (i as f64 * self.step, *mass));
+        let none = calls.after(std::iter::once((0.0, 1.0)), x);
+        let one = calls.after(self.single.iter().copied(), x);
+        (none + one + calls.after(several, x)) * (1.0 + ROUNDING)
     }
 }
 
