@@ -23,28 +23,26 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The ε that belongs to a δ: the tightest upper bound of sufficient standing.
 ///
-/// Arguments other than `delta` describe the question, in the words of the command line: `clients`;
-/// `sampled`, or `check_in` and `drop_out`; `randomizer` with its parameters (`local_epsilon`,
-/// `local_delta`, `sigma`, `categories`, `dimension`, `profile`); `rounds`; `standing` and
-/// `max_order`.
+/// Arguments other than `delta` describe the question, in the words of the command line: `clients`; `sampled`, or `check_in` and
+/// `drop_out`; `randomizer` with its parameters (`local_epsilon`, `local_delta`, `sigma`, `categories`, `dimension`, `profile`); `rounds`;
+/// `standing` and `max_order`.
 ///
-/// A thousand of a million clients speak in each of 100,000 rounds, through any randomizer with
-/// local ε = 2:
+/// A thousand of a million clients speak in each of 100,000 rounds, through any randomizer with local ε = 2:
 ///
-/// >>> import shuffledp >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000,
-/// local_epsilon=2, rounds=100_000, delta=1e-8), 5) 0.13755
+/// >>> import shuffledp
+/// >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 5)
+/// 0.13755
 ///
-/// Of a randomizer that has no name here its local privacy profile is enough: points (ε, δ) that no
-/// two of its inputs exceed, from ε = 0 on.
+/// Of a randomizer that has no name here its local privacy profile is enough: points (ε, δ) that no two of its inputs exceed, from ε = 0 on.
 ///
-/// >>> profile = [(0, 0.3), (0.5, 0.1), (1, 0.02), (2, 0)] >>>
-/// round(shuffledp.epsilon(clients=10_000, randomizer="profile", profile=profile, delta=1e-6), 5)
+/// >>> profile = [(0, 0.3), (0.5, 0.1), (1, 0.02), (2, 0)]
+/// >>> round(shuffledp.epsilon(clients=10_000, randomizer="profile", profile=profile, delta=1e-6), 5)
 /// 0.03303
 ///
 /// Where nothing bounds it, it is infinite or an error, never a smaller number:
 ///
-/// >>> shuffledp.epsilon(clients=10, local_epsilon=-1, delta=1e-6) Traceback (most recent call
-/// last):
+/// >>> shuffledp.epsilon(clients=10, local_epsilon=-1, delta=1e-6)
+/// Traceback (most recent call last):
 ///     ...
 /// shuffledp.ParameterError: local_epsilon must be a finite number of at least 0, but is -1
 #[pyfunction]
