@@ -297,6 +297,25 @@ mod tests {
         }
     }
 
+    /// Sums of several jumps that are not listed, or end before the jumps do, are charged.
+    #[test]
+    fn sums_that_are_left_out_are_charged() {
+        let all = sums(5, 1.0);
+        let parts = split(1.0, 200, 9.5);
+        let bound = |sizes: (f64, f64), points: &[f64]| calls_with_jumps(&parts, Number::Fixed(5), sizes, points);
+        let resolved = bound((2.0, 1e-12), &[0.0, 0.25, 16.0]);
+        for points in [&[0.0, 0.25][..], &[0.0, 0.25, 2.0][..]] {
+            for sizes in [(2.0, 1e9), (0.05, 1e-12), (0.5, 1e-12)] {
+                for (x, value) in points.iter().zip(bound(sizes, points)) {
+                    let truth = call(&all, *x);
+                    assert!(value >= truth, "{sizes:?}, {x}: {value} below {truth}");
+                }
+                let value = bound(sizes, points)[0];
+                assert!(value > 1.001 * resolved[0], "{sizes:?}: {value} is resolved, and tests nothing");
+            }
+        }
+    }
+
     /// The light part and the jumps have the call of the law.
     #[test]
     fn both_parts_together_are_the_law() {
