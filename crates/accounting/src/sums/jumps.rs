@@ -316,6 +316,27 @@ mod tests {
         }
     }
 
+    /// On average several jumps reach as far as they do, whatever of them lies beyond the lattice.
+    #[test]
+    fn jumps_beyond_the_lattice_are_charged() {
+        let (draws, often) = (6.0, 0.5);
+        // The lattice ends at 8: inside, with sums beyond it, and outside.
+        for size in [1.0, 3.0, 20.0] {
+            let jumps = Jumps { atoms: vec![(size, 1.0)], excess: 0.0 };
+            let together = Together::new(&jumps, (draws, often), 0.0, (1.0, 1e-12), 1.0);
+            let listed: f64 =
+                together.several.iter().enumerate().map(|(i, mass)| i as f64 * together.step * mass).sum();
+            let (mut truth, mut mass) = (0.0, 1.0);
+            for count in 1..=6 {
+                // (k choose j)·(often/k)^j
+                mass *= (draws - f64::from(count - 1)) / f64::from(count) * often / draws;
+                truth += if count > 1 { mass * f64::from(count) * size } else { 0.0 };
+            }
+            let value = listed + together.excess;
+            assert!(value >= truth && value <= 2.0 * truth, "{size}: {value} {truth}");
+        }
+    }
+
     /// The light part and the jumps have the call of the law.
     #[test]
     fn both_parts_together_are_the_law() {
