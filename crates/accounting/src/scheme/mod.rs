@@ -3,11 +3,13 @@
 //! Everything here is validated once, at construction and when deserialised; the rest of the crate relies on it.
 //! Adjacency is replace-one everywhere: neighbouring datasets differ in the record of one client.
 
+mod adjacency;
 mod participation;
 pub mod priv_unit;
 mod randomizer;
 mod release;
 
+pub use adjacency::Adjacency;
 pub use participation::{MAX_COUNT, Participation, Scheme};
 pub use randomizer::{LocalGuarantee, LocalStructure, Mechanism, RandomizerSpec};
 pub(crate) use release::response_loss;
@@ -30,13 +32,24 @@ pub struct Round {
 pub struct Question {
     round: Round,
     rounds: u64,
+    adjacency: Adjacency,
 }
 
 impl Question {
     /// Asks about `rounds` independent repetitions of `round`; between 1 and [`MAX_COUNT`].
     pub fn new(round: Round, rounds: u64) -> Result<Self> {
         let rounds = require((1..=MAX_COUNT).contains(&rounds), "rounds", "between 1 and 2^53", rounds)?;
-        Ok(Self { round, rounds })
+        Ok(Self { round, rounds, adjacency: Adjacency::ReplaceOne })
+    }
+
+    /// The same for other neighbours.
+    pub fn with_adjacency(self, adjacency: Adjacency) -> Result<Self> {
+        Ok(Self { adjacency, ..self })
+    }
+
+    /// Which datasets are neighbours.
+    pub fn adjacency(&self) -> Adjacency {
+        self.adjacency
     }
 
     /// The round that is repeated.

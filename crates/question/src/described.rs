@@ -1,0 +1,96 @@
+//! A question as the (parameter, value) pairs that ask it again: for records, and for the command
+//! that a page carries.
+
+use crate::outcome::Asked;
+use crate::parameter::Parameter;
+use crate::quantity::{Quantity, given_number};
+use crate::randomizers::RandomizerRow;
+use crate::value::Value;
+use crate::words::STANDINGS;
+use shuffledp_accounting::bound::Standing;
+use shuffledp_accounting::catalogue::Options;
+use shuffledp_accounting::scheme::{Adjacency, Participation, Question};
+
+/// The pairs that make this question. What holds unless told is left out.
+pub fn pairs_of(question: &Question) -> Vec<(Parameter, Value)> {
+    let scheme = question.scheme();
+    let mut pairs = vec![(Parameter::Clients, Value::Count(scheme.clients()))];
+    match scheme.participation() {
+        Participation::Everyone => {}
+        Participation::FixedSize { sampled } => pairs.push((Parameter::Sampled, Value::Count(sampled))),
+        Participation::CheckIn { rate, drop_out } => {
+            pairs.push((Parameter::CheckIn, Value::Real(rate)));
+            if drop_out > 0.0 {
+                pairs.push((Parameter::DropOut, Value::Real(drop_out)));
+            }
+        }
+    }
+    let (row, values) = RandomizerRow::of(question.randomizer());
+    pairs.push((Parameter::Randomizer, Value::Word(row.name.to_owned())));
+    pairs.extend(values);
+    pairs.push((Parameter::Rounds, Value::Count(question.rounds())));
+    if question.adjacency() != Adjacency::ReplaceOne {
+        pairs.push((Parameter::Adjacency, Value::Word(question.adjacency().word().to_owned())));
+    }
+    pairs
+}
+
+/// The command that asks it again: `shuffledp epsilon --clients 1000 …`.
+pub fn command_of(asked: &Asked) -> String {
+    let quantity = Quantity::of(asked.target);
+    let mut command = match quantity {
+        Quantity::Epsilon | Quantity::Delta => format!("shuffledp {}", quantity.word()),
+        // One point of a curve: there is no command of its own for it.
+        Quantity::Rdp => "shuffledp plot --quantity rdp".to_owned(),
+    };
+    let mut pairs = pairs_of(&asked.question);
+    pairs.push((quantity.given(), Value::Real(given_number(asked.target))));
+    if asked.widest != Standing::Rigorous {
+        let word = STANDINGS.iter().find(|(standing, _, _)| *standing == asked.widest).map_or("", |(_, word, _)| word);
+        pairs.push((Parameter::Standing, Value::Word(word.to_owned())));
+    }
+    if asked.options != Options::default() {
+        pairs.push((Parameter::MaxOrder, Value::Real(asked.options.max_order)));
+    }
+    for (parameter, value) in pairs {
+        let value = if parameter == Parameter::Profile { "profile.csv".to_owned() } else { value.typed() };
+        command += &format!(" --{} {value}", parameter.name());
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::given::Given;
+
+    #[test]
+    fn the_pairs_of_a_question_ask_it_again() {
+        for line in [
+            "clients 1e6 sampled 1000 local-epsilon 2 rounds 1e5 delta 1e-8",
+            "clients 60000 check-in 0.1 drop-out 0.05 randomizer gaussian sigma 5.25 rounds 3 delta 1e-5",
+            "clients 100 randomizer krr categories 7 local-epsilon 0.1 delta 0.001 standing flawed max-order 30",
+            "clients 100 randomizer approximate local-epsilon 0.1 local-delta 1e-13 delta 0.001",
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            let given = Given::of_pairs(words.chunks(2).map(|pair| (pair[0], pair[1]))).unwrap();
+            let question = given.question().unwrap();
+            let mut again = Given::new();
+            pairs_of(&question).into_iter().for_each(|(parameter, value)| again.set(parameter, value));
+            assert_eq!(again.question().unwrap(), question);
+            let asked = Asked {
+                question,
+                target: given.target(Quantity::Epsilon).unwrap(),
+                options: given.options().unwrap(),
+                widest: given.standing().unwrap(),
+            };
+            let command = command_of(&asked);
+            let typed: Vec<&str> = command.split(' ').skip(2).collect();
+            let typed = typed.chunks(2).map(|pair| (pair[0].trim_start_matches('-'), pair[1]));
+            let again = Given::of_pairs(typed).unwrap();
+            assert_eq!(again.question().unwrap(), question, "{command}");
+            assert_eq!(again.options(), given.options());
+            assert_eq!(again.standing(), given.standing());
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A paragraph to paste into a privacy review or a paper.
+
+use crate::described::command_of;
+use crate::json::Number;
+use crate::outcome::Outcome;
+use crate::{VERSION, words};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use shuffledp_accounting::bound::{Kind, Standing};
+use shuffledp_accounting::scheme::{LocalGuarantee, Question};
+use shuffledp_number::shown::{count, nearest, round_up_significant};
+
+/// What a statement says, sentence by sentence, without their stops.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// The protocol.
+    pub protocol: String,
+    /// What is promised: ε, δ.
+    pub promise: String,
+    /// Whose record it is about, and which datasets are neighbours.
+    pub unit: String,
+    /// What is taken for granted.
+    pub assumptions: String,
+    /// What is left if shuffler and server collude.
+    pub collusion: String,
+    /// How near the truth is.
+    pub tightness: Option<String>,
+    /// Where the bound comes from.
+    pub source: String,
+    /// What a reader must know.
+    pub warnings: Vec<String>,
+    /// The command that computes it again.
+    pub command: String,
+}
+
+impl Statement {
+    /// The statement of an answer about ε and δ.
+    pub fn of(outcome: &Outcome) -> Self {
+        let question = outcome.question();
+        let quantity = outcome.quantity();
+        let (bound, given) = (words::value(&outcome.best), nearest(outcome.given(), 15));
+        let (epsilon, delta) = match quantity {
+            crate::Quantity::Delta => (given, bound),
+            _ => (bound, given),
+        };
+        let proof = match outcome.best.standing {
+            Standing::Rigorous => "by a proof that covers exactly this protocol".to_owned(),
+            other => format!("by a bound that is {} and not proven for this protocol", other.word(Kind::Upper)),
+        };
+        let lower = outcome.lower.as_ref();
+        Self {
+            protocol: format!("The protocol has {}", words::question(question, None)),
+            promise: format!("It is (ε, δ)-differentially private with ε = {epsilon} and δ = {delta}, {proof}"),
+            unit: format!(
+                "The unit of privacy is one client and its one record, over all {} together: {} ({} adjacency)",
+                match question.rounds() {
+                    1 => "of the round".to_owned(),
+                    rounds => format!("{} rounds", count(rounds)),
+                },
+                question.adjacency().sentence(),
+                question.adjacency().word()
+            ),
+            assumptions: format!("This assumes {}", words::assumptions(question, None).join(", ")),
+            collusion: collusion(question),
+            tightness: lower.map(|lower| {
+                format!(
+                    "No analysis can prove less than {} = {} for it ({})",
+                    quantity.symbol(),
+                    words::value(lower),
+                    lower.id
+                )
+            }),
+            source: format!("The bound is {}: {}", outcome.best.id, outcome.best.citation),
+            warnings: crate::json::warnings(outcome),
+            command: command_of(&outcome.asked),
+        }
+    }
+
+    fn sentences(&self) -> Vec<&str> {
+        let Self { protocol, promise, unit, assumptions, collusion, tightness, source, .. } = self;
+        let mut sentences = vec![protocol.as_str(), promise, unit, assumptions, collusion];
+        sentences.extend(tightness.as_deref());
+        sentences.push(source);
+        sentences
+    }
+
+    /// The paragraph, and what belongs below it.
+    pub fn text(&self) -> String {
+        let paragraph: Vec<String> = self.sentences().into_iter().map(|sentence| format!("{sentence}.")).collect();
+        let mut text = format!("{}\n", paragraph.join(" "));
+        for warning in &self.warnings {
+            text += &format!("\nWarning: {warning}.\n");
+        }
+        text + &format!("\nComputed by shuffledp {VERSION}:\n{}\n", self.command)
+    }
+
+    /// The same in Markdown.
+    pub fn markdown(&self) -> String {
+        let paragraph: Vec<String> = self.sentences().into_iter().map(|sentence| format!("{sentence}.")).collect();
+        let mut text = format!("**Privacy.** {}\n", paragraph.join(" "));
+        for warning in &self.warnings {
+            text += &format!("\n> **Warning:** {warning}.\n");
+        }
+        text + &format!("\nComputed by shuffledp {VERSION}:\n\n```sh\n{}\n```\n", self.command)
+    }
+}
+
+/// What is left of privacy if the shuffler hands the server who sent what: each report's own guarantee, composed.
+fn collusion(question: &Question) -> String {
+    let rounds = question.rounds() as f64;
+    let local = |epsilon: f64| round_up_significant((epsilon * rounds).next_up(), 5);
+    let left = match question.randomizer().local_guarantee() {
+        LocalGuarantee::Pure { epsilon } => {
+            format!(
+                "only the local guarantee of each report is left, for a client in every round ε = {}",
+                local(epsilon)
+            )
+        }
+        LocalGuarantee::Approximate { epsilon, delta } => format!(
+            "only the local guarantee of each report is left, (ε0, δ0) = ({}, {})",
+            nearest(epsilon, 15),
+            nearest(delta, 15)
+        ),
+        LocalGuarantee::Gaussian { mu } | LocalGuarantee::Concentrated { mu } => format!(
+            "only the noise of each report is left, of which two records are {} standard deviations apart",
+            round_up_significant(mu, 5)
+        ),
+    };
+    format!("If the shuffler and the server collude, {left}")
+}
+
+/// A statement as JSON: the answer, and its sentences.
+pub struct StatementJson<'a>(pub &'a Outcome);
+
+impl Serialize for StatementJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let outcome = self.0;
+        let statement = Statement::of(outcome);
+        let quantity = outcome.quantity();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("statement", &statement.text())?;
+        map.serialize_entry("markdown", &statement.markdown())?;
+        map.serialize_entry("adjacency", outcome.question().adjacency().word())?;
+        map.serialize_entry(quantity.word(), &Number(outcome.best.value))?;
+        map.serialize_entry(quantity.given().name(), &Number(outcome.given()))?;
+        map.serialize_entry("unit", "one client and its one record")?;
+        map.serialize_entry("method", outcome.best.id)?;
+        map.serialize_entry("standing", outcome.best.standing.word(outcome.best.kind))?;
+        map.serialize_entry("citation", outcome.best.citation)?;
+        map.serialize_entry("assumptions", &words::assumptions(outcome.question(), None))?;
+        map.serialize_entry("collusion", &statement.collusion)?;
+        map.serialize_entry("warnings", &statement.warnings)?;
+        map.serialize_entry("question", &crate::json::AskedJson(outcome.question()))?;
+        map.serialize_entry("command", &statement.command)?;
+        map.serialize_entry("version", VERSION)?;
+        map.end()
+    }
+}
