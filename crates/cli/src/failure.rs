@@ -1,6 +1,7 @@
 //! How a command ends when it does not succeed, and with which exit code.
 
 use shuffledp_accounting::AccountingError;
+use shuffledp_question::{NoAnswer, Refusal, Spelling};
 use shuffledp_randomizers::RandomizerError;
 use std::process::ExitCode;
 
@@ -38,15 +39,30 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-impl From<AccountingError> for Failure {
-    /// Accounting spells its parameters like our flags, so a value out of range can name the flag to change.
-    fn from(error: AccountingError) -> Self {
-        match error {
-            AccountingError::OutOfRange { parameter, requirement, value } => {
-                Self::Usage(format!("--{parameter} must be {requirement}, but is {}", short(&value)))
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Accounting(AccountingError::OutOfRange { parameter, requirement, value }) => {
+                Self::Usage(format!("--{parameter} must be {requirement}, but is {value}"))
             }
-            other => Self::Failed(other.into()),
+            Refusal::Accounting(other) => Self::Failed(other.into()),
+            refusal => Self::Usage(refusal.words(Spelling::Flags)),
         }
+    }
+}
+
+impl From<NoAnswer> for Failure {
+    fn from(reason: NoAnswer) -> Self {
+        match reason {
+            NoAnswer::Refused(refusal) => refusal.into(),
+            silent => Self::Failed(anyhow::anyhow!("{}", silent.words(Spelling::Flags))),
+        }
+    }
+}
+
+impl From<AccountingError> for Failure {
+    fn from(error: AccountingError) -> Self {
+        Refusal::from(error).into()
     }
 }
 
@@ -55,18 +71,10 @@ impl From<RandomizerError> for Failure {
     fn from(error: RandomizerError) -> Self {
         match error {
             RandomizerError::OutOfRange { parameter, requirement, value } => {
-                Self::Usage(format!("--{parameter} must be {requirement}, but is {}", short(&value)))
+                AccountingError::OutOfRange { parameter, requirement, value }.into()
             }
             RandomizerError::Accounting(error) => error.into(),
             other => Self::Failed(other.into()),
         }
-    }
-}
-
-/// Numbers such as 1e300 are printed by accounting with all their zeros; nobody reads those.
-fn short(value: &str) -> String {
-    match value.parse::<f64>() {
-        Ok(number) if value.len() > 20 => format!("{number:e}"),
-        _ => value.to_owned(),
     }
 }

@@ -6,29 +6,28 @@
 mod args;
 mod commands;
 mod failure;
-mod outcome;
+mod mistake;
 mod output;
 mod service;
 mod solution;
 mod sweep;
 
 use clap::Parser;
+use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let typed = args::join_negative_values(std::env::args_os());
-    let args = match args::give_first_value(typed).and_then(args::give_stand_in) {
-        Ok(args) => args,
-        Err(failure) => return failure.report(),
-    };
-    match commands::Program::try_parse_from(args) {
+    match commands::Program::try_parse() {
         Ok(program) => match program.run() {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => failure.report(),
         },
         // Help and version too arrive as "errors": clap knows which stream and which code. A closed pipe is no news.
         Err(error) => {
-            let _ = error.print();
+            match mistake::meant(&error) {
+                Some(message) => return Failure::Usage(message).report(),
+                None => drop(error.print()),
+            }
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }
     }

@@ -1,8 +1,9 @@
 //! What was solved for, and the answer.
 
 use crate::args::Solve;
-use crate::outcome::Outcome;
 use shuffledp_accounting::calibrate::{Calibrated, Goal};
+use shuffledp_accounting::scheme::Adjacency;
+use shuffledp_question::Outcome;
 
 /// A calibration with its answer.
 pub(crate) struct Solution {
@@ -17,4 +18,5 @@ pub(crate) struct Solution {
 pub(crate) struct Wanted {
     pub(crate) solve: Solve,
     pub(crate) goal: Goal,
+    pub(crate) adjacency: Adjacency,
 }

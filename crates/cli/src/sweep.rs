@@ -1,28 +1,19 @@
 //! One question, varied in one of its numbers: what every method says at each point.
 
-use crate::args::{Flag, Sweep};
+use crate::args::Sweep;
 use crate::failure::Failure;
-use crate::outcome::Quantity;
 use crate::output::Progress;
 use anyhow::anyhow;
 use rayon::prelude::*;
 use shuffledp_accounting::bound::{About, Bound, Standing};
-use shuffledp_accounting::catalogue::{self, Method, Options, Silent, Survey, Target};
-use shuffledp_accounting::scheme::Question;
-
-/// One point of a sweep.
-#[derive(Debug, Clone)]
-pub(crate) struct Asked {
-    /// The value of the flag that is varied.
-    pub(crate) x: f64,
-    pub(crate) question: Question,
-    pub(crate) target: Target,
-    pub(crate) options: Options,
-}
+use shuffledp_accounting::catalogue::{self, Method, Silent, Survey};
+use shuffledp_question::{Asked, Quantity};
 
 /// One point of a sweep, with what was said to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
+    /// The value of the flag that is varied.
+    pub(crate) x: f64,
     pub(crate) asked: Asked,
     pub(crate) survey: Survey,
 }
@@ -55,11 +46,12 @@ impl Swept {
     /// Asks the methods at every point, on all processors. Fails, with their reasons, if none answers anywhere.
     pub(crate) fn find(
         sweep: Sweep,
-        at: impl Fn(Flag, f64) -> Result<Asked, Failure>,
+        at: impl Fn(f64) -> Result<Asked, Failure>,
         methods: &[&'static dyn Method],
-        widest: Standing,
     ) -> Result<Self, Failure> {
-        let asked = sweep.values().into_iter().map(|value| at(sweep.flag, value)).collect::<Result<Vec<_>, _>>()?;
+        let values = sweep.values();
+        let asked = values.iter().map(|value| at(*value)).collect::<Result<Vec<_>, _>>()?;
+        let widest = asked[0].widest;
         // Smaller pieces than points: methods differ in what they cost, and so do points.
         let tasks: Vec<_> = asked.iter().flat_map(|asked| methods.iter().map(move |method| (asked, *method))).collect();
         let progress = Progress::new(tasks.len(), "computing curves");
@@ -75,7 +67,7 @@ impl Swept {
             .into_iter();
         progress.finish();
         let mut points = Vec::with_capacity(asked.len());
-        for asked in asked {
+        for (x, asked) in values.into_iter().zip(asked) {
             let mut survey = Survey { bounds: Vec::new(), not_applicable: Vec::new() };
             for (method, answer) in methods.iter().zip(answers.by_ref()) {
                 match answer {
@@ -85,7 +77,7 @@ impl Swept {
                     }
                 }
             }
-            points.push(Answered { asked, survey });
+            points.push(Answered { x, asked, survey });
         }
         let curves: Vec<Curve> = methods
             .iter()
@@ -144,8 +136,8 @@ fn curve(points: &[Answered], about: About, widest: Standing) -> Curve {
     let mut curve = Curve { about, points: Vec::new(), gaps: Vec::new(), wins: 0 };
     for point in points {
         match point.survey.bounds.iter().find(|bound| bound.id == about.id) {
-            Some(bound) => curve.points.push((point.asked.x, bound.value)),
-            None => curve.gaps.push(point.asked.x),
+            Some(bound) => curve.points.push((point.x, bound.value)),
+            None => curve.gaps.push(point.x),
         }
         curve.wins += usize::from(point.answer(widest).is_some_and(|answer| answer.id == about.id));
     }

@@ -5,7 +5,7 @@ use crate::randomizers::{Inputs, RANDOMIZERS, RandomizerRow, Values};
 use crate::refusal::{Advice, Refusal};
 use crate::value::Value;
 use shuffledp_accounting::bound::Standing;
-use shuffledp_accounting::calibrate::Unknown;
+use shuffledp_accounting::calibrate::{Goal, Unknown};
 use shuffledp_accounting::catalogue::{Options, Target};
 use shuffledp_accounting::scheme::{Adjacency, MAX_COUNT, Participation, Question, RandomizerSpec, Round, Scheme};
 use std::collections::BTreeMap;
@@ -271,6 +271,13 @@ impl Given {
         let target = quantity.at(self.needed(wanted)?);
         target.check()?;
         Ok(target)
+    }
+
+    /// What a calibration has to meet.
+    pub fn goal(&self) -> Result<Goal, Refusal> {
+        let target_epsilon = self.needed(Parameter::TargetEpsilon)?;
+        let delta = self.needed(Parameter::Delta)?;
+        Ok(Goal { target_epsilon, delta, widest: self.standing()?, options: self.options()? })
     }
 
     /// The question in which `unknown` is looked for: it has no value of its own, and one stands in for it that fits whatever else is asked.

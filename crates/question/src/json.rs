@@ -5,7 +5,6 @@
 
 use crate::described::pairs_of;
 use crate::outcome::Outcome;
-use crate::parameter::Parameter;
 use crate::quantity::Quantity;
 use crate::value::Value;
 use crate::{VERSION, words};
@@ -62,17 +61,17 @@ impl Serialize for AskedJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (parameter, value) in pairs_of(self.0) {
-            map.serialize_entry(&parameter.name().replace('-', "_"), &ValueJson(parameter, &value))?;
+            map.serialize_entry(&parameter.name().replace('-', "_"), &ValueJson(&value))?;
         }
         map.end()
     }
 }
 
-struct ValueJson<'a>(Parameter, &'a Value);
+struct ValueJson<'a>(&'a Value);
 
 impl Serialize for ValueJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.1 {
+        match self.0 {
             Value::Count(count) => serializer.serialize_u64(*count),
             Value::Real(value) => Number(*value).serialize(serializer),
             Value::Word(word) => serializer.serialize_str(word),

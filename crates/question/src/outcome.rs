@@ -51,6 +51,11 @@ pub enum NoAnswer {
 }
 
 impl Asked {
+    /// What is proven of a question.
+    pub fn rigorous(question: Question, target: Target) -> Self {
+        Self { question, target, options: Options::default(), widest: Standing::Rigorous }
+    }
+
     /// Asks every method.
     pub fn answer(self) -> Result<Outcome, NoAnswer> {
         self.answer_among(catalogue::methods())

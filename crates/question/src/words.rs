@@ -176,6 +176,12 @@ pub fn lower_line(outcome: &Outcome) -> Option<String> {
     Some(format!("{} ≥ {} ({}): {judgement}", outcome.quantity().symbol(), value(lower), lower.id))
 }
 
+/// With a capital letter.
+pub fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

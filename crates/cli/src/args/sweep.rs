@@ -1,10 +1,10 @@
 //! Which flag is varied, and over which values.
 
-use super::flag::{FLAGS, Flag};
-use super::given::give;
-use super::number::{count, real};
+use super::typed::{Flags, QuestionFlags, TargetFlags, TrustFlags};
 use crate::failure::Failure;
-use std::ffi::OsString;
+use shuffledp_number::typed::{count, real};
+use shuffledp_question::Parameter;
+use shuffledp_question::parameter::Kind;
 use std::ops::RangeInclusive;
 
 /// Points of a sweep that does not say how many.
@@ -40,7 +40,7 @@ impl SweepArgs {
             (true, _) if self.sweep.from <= 0.0 => {
                 return Err(Failure::Usage(format!(
                     "--log needs a sweep that starts above 0, but {} starts at {}",
-                    self.sweep.flag.name(),
+                    self.sweep.parameter.name(),
                     self.sweep.from
                 )));
             }
@@ -55,7 +55,7 @@ impl SweepArgs {
 /// A flag and the values it takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sweep {
-    pub(crate) flag: Flag,
+    pub(crate) parameter: Parameter,
     /// Spaced by equal ratios.
     pub(crate) logarithmic: bool,
     from: f64,
@@ -65,7 +65,7 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     /// From `from` to `to`, both included, at about `points` values.
-    pub(crate) fn new(flag: Flag, from: f64, to: f64, points: usize) -> Result<Self, String> {
+    pub(crate) fn new(parameter: Parameter, from: f64, to: f64, points: usize) -> Result<Self, String> {
         if !(from.is_finite() && to.is_finite()) {
             return Err("both ends must be finite numbers".to_owned());
         }
@@ -77,31 +77,32 @@ impl Sweep {
             let (least, most) = (ALLOWED_POINTS.start(), ALLOWED_POINTS.end());
             return Err(format!("the number of points must be between {least} and {most}, but is {points}"));
         }
-        Ok(Self { flag, logarithmic: from > 0.0 && to / from >= DECADE, from, to, points })
+        Ok(Self { parameter, logarithmic: from > 0.0 && to / from >= DECADE, from, to, points })
     }
 
     /// `FLAG=FROM..TO[:POINTS]`
     fn parse(text: &str) -> Result<Self, String> {
-        let (flag, range) = split_flag(text)?;
+        let (parameter, range) = split_flag(text)?;
         let (from, rest) =
-            range.split_once("..").ok_or_else(|| format!("expected a range such as {}=1..100", flag.name()))?;
+            range.split_once("..").ok_or_else(|| format!("expected a range such as {}=1..100", parameter.name()))?;
         let (to, points) = match rest.split_once(':') {
             Some((to, points)) => (to, count(points).map_err(|error| format!("points: {error}"))?),
             None => (rest, POINTS as u64),
         };
         let end = |what: &str, text: &str| {
-            let value = if flag.is_count() { count(text).map(|count| count as f64) } else { real(text) };
+            let value =
+                if parameter.row().kind == Kind::Count { count(text).map(|count| count as f64) } else { real(text) };
             value.map_err(|error| format!("{what}: {error}"))
         };
-        Self::new(flag, end("start", from)?, end("end", to)?, usize::try_from(points).unwrap_or(usize::MAX))
+        Self::new(parameter, end("start", from)?, end("end", to)?, usize::try_from(points).unwrap_or(usize::MAX))
     }
 
     /// The values, increasing, each once; the first and the last are the ends.
     pub(crate) fn values(&self) -> Vec<f64> {
         // Published Rényi bounds are defined at whole orders only: a range between two of them keeps to them.
-        let whole_order = self.flag == Flag::Order && self.from.fract() == 0.0 && self.to.fract() == 0.0;
+        let whole_order = self.parameter == Parameter::Order && self.from.fract() == 0.0 && self.to.fract() == 0.0;
         let exact: Vec<f64> = (0..self.points).map(|i| self.at(i)).collect();
-        let mut values = if self.flag.is_count() || whole_order {
+        let mut values = if self.parameter.row().kind == Kind::Count || whole_order {
             exact.iter().map(|value| value.round()).collect()
         } else {
             rounded(&exact).unwrap_or(exact)
@@ -131,25 +132,21 @@ fn rounded(values: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// The flag, and the rest after `=`.
-fn split_flag(text: &str) -> Result<(Flag, &str), String> {
+fn split_flag(text: &str) -> Result<(Parameter, &str), String> {
     let (name, range) = text.split_once('=').unwrap_or((text, ""));
-    let known = || FLAGS.map(Flag::name).join(", ");
+    let known = || flags().map(Parameter::name).collect::<Vec<_>>().join(", ");
     let name = name.strip_prefix("--").unwrap_or(name);
-    match FLAGS.into_iter().find(|flag| flag.name() == name) {
-        Some(flag) => Ok((flag, range)),
+    match flags().find(|parameter| parameter.name() == name) {
+        Some(parameter) => Ok((parameter, range)),
         None if name.is_empty() => Err(format!("expected FLAG=FROM..TO, FLAG one of {}", known())),
         None => Err(format!("'{name}' is not a flag that holds a number: use one of {}", known())),
     }
 }
 
-/// Gives the swept flag the first of its values.
-pub(crate) fn give_first_value(args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
-    give(args, ("plot", "--sweep", "swept"), |text| {
-        Sweep::parse(text).ok()?;
-        let (flag, range) = split_flag(text).ok()?;
-        let first = range.split_once("..").map_or(range, |(first, _)| first);
-        Some((flag, first.to_owned()))
-    })
+/// The flags that hold a number.
+fn flags() -> impl Iterator<Item = Parameter> {
+    let flags = [QuestionFlags::flags(), TargetFlags::flags(), TrustFlags::flags()].concat().into_iter();
+    flags.map(|(parameter, _)| parameter).filter(|parameter| Parameter::numbers().any(|number| number == *parameter))
 }
 
 #[cfg(test)]
@@ -213,24 +210,5 @@ mod tests {
             let error = Sweep::parse(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
         }
-    }
-
-    #[test]
-    fn the_swept_flag_is_given_its_first_value() {
-        let give = |line: &str| {
-            let args = line.split(' ').map(OsString::from).collect();
-            give_first_value(args).map(|args| args.join(&OsString::from(" ")).into_string().unwrap())
-        };
-        assert_eq!(give("p plot --sweep rounds=1..9").unwrap(), "p plot --sweep rounds=1..9 --rounds=1");
-        assert_eq!(give("p plot --sweep=sigma=.5..9:4").unwrap(), "p plot --sweep=sigma=.5..9:4 --sigma=.5");
-        for untouched in
-            ["p epsilon --sweep rounds=1..9", "p plot --sweep", "p plot --sweep rounds=9..1", "p plot", "p"]
-        {
-            assert_eq!(give(untouched).unwrap(), untouched);
-        }
-        for refused in ["p plot --sweep rounds=1..9 --rounds 5", "p plot --rounds=5 --sweep rounds=1..9"] {
-            assert!(matches!(give(refused), Err(Failure::Usage(message)) if message.contains("--rounds")), "{refused}");
-        }
-        assert!(give("p plot --sweep order=2..9 --max-order 50").is_ok());
     }
 }

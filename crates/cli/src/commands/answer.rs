@@ -1,25 +1,49 @@
 //! What `epsilon` and `delta` share: ask, print, and write the page if one is wanted.
 
-use crate::args::{DetailArgs, OutputArgs, QuestionArgs};
+use crate::args::{Flags, OutputArgs, QuestionFlags, TrustFlags, Typed};
 use crate::failure::Failure;
-use crate::outcome::Outcome;
 use crate::output::{self, NewFile};
-use shuffledp_accounting::catalogue::Target;
+use shuffledp_question::{Asked, Given, Quantity};
 
-pub(crate) fn run(
-    question: &QuestionArgs,
-    target: Target,
-    detail: &DetailArgs,
-    output: &OutputArgs,
-) -> Result<(), Failure> {
-    let options = detail.trust.options()?;
-    let question = question.question()?;
-    let outcome = Outcome::find(question, target, &options, detail.trust.standing())?;
-    let text = if output.json {
-        output::json::document(&outcome, detail.all)?
-    } else {
-        output::text::answer(&outcome, detail.all)?
-    };
+/// The flags of one answer: the question, the number that it is asked at, and which bounds may answer.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AskArgs<F: Flags + Send + Sync + Clone + std::fmt::Debug + 'static> {
+    #[command(flatten)]
+    question: Typed<QuestionFlags>,
+
+    #[command(flatten)]
+    target: Typed<F>,
+
+    #[command(flatten)]
+    trust: Typed<TrustFlags>,
+}
+
+impl<F: Flags + Send + Sync + Clone + std::fmt::Debug + 'static> AskArgs<F> {
+    /// What is asked.
+    pub(crate) fn asked(&self, quantity: Quantity) -> Result<Asked, Failure> {
+        let mut given = Given::new();
+        self.question.read(&mut given)?;
+        self.target.read(&mut given)?;
+        self.trust.read(&mut given)?;
+        asked(&given, quantity)
+    }
+}
+
+/// What was given, judged.
+pub(crate) fn asked(given: &Given, quantity: Quantity) -> Result<Asked, Failure> {
+    Ok(Asked {
+        options: given.options()?,
+        widest: given.standing()?,
+        question: given.question()?,
+        target: given.target(quantity)?,
+    })
+}
+
+/// Asks, prints, and writes the page.
+pub(crate) fn run(asked: Asked, all: bool, output: &OutputArgs) -> Result<(), Failure> {
+    let outcome = asked.answer()?;
+    let text =
+        if output.form.json { output::text::document(&outcome, all)? } else { output::text::answer(&outcome, all)? };
     // The answer is printed first: a page that cannot be written must not cost it.
     let printed = output::print(&text);
     if let Some(path) = &output.report {

@@ -1,6 +1,6 @@
 //! `shuffledp audit`: the running code, measured.
 
-use crate::args::{OptionalSchemeArgs, OutputArgs, RandomizerArgs, count, real};
+use crate::args::{OutputArgs, RoundFlags, Typed, count, real};
 use crate::failure::Failure;
 use crate::output::{self, NewFile, Progress, audit as shown};
 use anyhow::anyhow;
@@ -18,10 +18,7 @@ use shuffledp_randomizers::{Likelihood, Result as Randomized};
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
-    randomizer: RandomizerArgs,
-
-    #[command(flatten)]
-    scheme: OptionalSchemeArgs,
+    round: Typed<RoundFlags>,
 
     #[command(flatten)]
     effort: EffortArgs,
@@ -65,8 +62,9 @@ Examples:
 
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let EffortArgs { trials, confidence, delta, seed } = args.effort;
-    let (spec, dimension) = args.randomizer.runnable()?;
-    let scheme = args.scheme.scheme()?;
+    let given = args.round.given()?;
+    let (spec, dimension) = given.runnable()?;
+    let scheme = given.optional_scheme()?;
     let options = Options::new(trials, confidence, delta)?;
     // Opened first: whoever waits for an audit should not learn only then that it cannot be saved.
     let page = args.output.report.as_ref().map(|path| NewFile::create("--report", path)).transpose()?;
@@ -75,7 +73,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
         None => audit(spec, dimension, scheme.as_ref(), options, &Released),
     }?;
     let audited = shown::Audited { report, dimension, scheme, seed };
-    let text = if args.output.json { shown::document(&audited)? } else { shown::answer(&audited) };
+    let text = if args.output.form.json { shown::document(&audited)? } else { shown::answer(&audited) };
     let printed = output::print(&text);
     if let (Some(page), Some(path)) = (page, &args.output.report) {
         page.finish(shown::page(&audited)?.as_bytes())?;

@@ -1,30 +1,36 @@
 //! `shuffledp calibrate`: the number of a question that meets a target ε.
 
-use crate::args::{OutputArgs, QuestionArgs, SolveArgs, TrustArgs};
+use crate::args::{GoalFlags, OutputArgs, QuestionFlags, SolveArgs, TrustFlags, Typed};
 use crate::failure::Failure;
-use crate::outcome::Outcome;
 use crate::output::{self, NewFile, calibration};
 use crate::solution::{Solution, Wanted};
 use anyhow::anyhow;
 use shuffledp_accounting::bound::Kind;
 use shuffledp_accounting::calibrate::{Calibrated, Calibration, Goal, calibrate};
 use shuffledp_accounting::catalogue::{self, Method, Target};
+use shuffledp_question::{Asked, Given};
 
 /// Find the local ε, noise, rounds, clients, sample or check-in rate for a target ε
 ///
 /// The answer meets the target when it is fed back to 'epsilon'; the next value beyond it does not. A target that no value meets is a failure, and says
 /// how near one can come.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(
+    after_help = AFTER_HELP,
+    override_usage = "shuffledp calibrate --solve <WHAT> --target-epsilon <E> --delta <D> [OPTIONS]"
+)]
 pub(crate) struct CalibrateArgs {
     #[command(flatten)]
     solve: SolveArgs,
 
     #[command(flatten)]
-    question: QuestionArgs,
+    goal: Typed<GoalFlags>,
 
     #[command(flatten)]
-    trust: TrustArgs,
+    question: Typed<QuestionFlags>,
+
+    #[command(flatten)]
+    trust: Typed<TrustFlags>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -47,14 +53,17 @@ Examples:
       --json";
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
-    let SolveArgs { solve, target_epsilon, delta } = args.solve;
-    let goal = Goal { target_epsilon, delta, widest: args.trust.standing(), options: args.trust.options()? };
-    let wanted = Wanted { solve, goal };
-    let question = args.question.question()?;
-    match calibrate(&question, solve.unknown(), &goal)? {
+    let mut given = Given::new();
+    args.goal.read(&mut given)?;
+    args.question.read(&mut given)?;
+    args.trust.read(&mut given)?;
+    let solve = args.solve.solve;
+    let wanted = Wanted { solve, goal: given.goal()?, adjacency: given.adjacency()? };
+    let question = given.question_without(solve.unknown())?;
+    match calibrate(&question, solve.unknown(), &wanted.goal)? {
         Calibration::Solved(solved) => show(&find(wanted, *solved, &args.output)?, &args.output),
         Calibration::Impossible { best_epsilon, at } => {
-            if args.output.json {
+            if args.output.form.json {
                 output::print(&calibration::impossible_document(&wanted, best_epsilon, at)?)?;
             }
             Err(Failure::Failed(anyhow!("{}", calibration::impossible(&wanted, best_epsilon, at))))
@@ -70,12 +79,13 @@ fn find(wanted: Wanted, solved: Calibrated, output: &OutputArgs) -> Result<Solut
         output.report.is_some() || about.kind == Kind::Lower || about.id == solved.bound.id
     };
     let methods = catalogue::methods().filter(is_needed);
-    let outcome = Outcome::find_among(methods, solved.question, Target::EpsilonAt { delta }, &options, widest)?;
+    let asked = Asked { question: solved.question, target: Target::EpsilonAt { delta }, options, widest };
+    let outcome = asked.answer_among(methods)?;
     Ok(Solution { wanted, solved, outcome })
 }
 
 fn show(solution: &Solution, output: &OutputArgs) -> Result<(), Failure> {
-    let text = if output.json { calibration::document(solution)? } else { calibration::answer(solution) };
+    let text = if output.form.json { calibration::document(solution)? } else { calibration::answer(solution) };
     // The answer is printed first: a page that cannot be written must not cost it.
     let printed = output::print(&text);
     if let Some(path) = &output.report {

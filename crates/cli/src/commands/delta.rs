@@ -1,24 +1,22 @@
 //! `shuffledp delta`: the δ that belongs to an ε.
 
-use crate::args::{DetailArgs, OutputArgs, QuestionArgs, real};
+use super::answer::{self, AskArgs};
+use crate::args::{EpsilonFlags, OutputArgs};
 use crate::failure::Failure;
-use shuffledp_accounting::catalogue::Target;
+use shuffledp_question::Quantity;
 
 /// Bound δ at a given ε
 ///
 /// Prints the tightest upper bound of sufficient standing, next to the best lower bound where one is known.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = "shuffledp delta --clients <N> --epsilon <E> [OPTIONS]")]
 pub(crate) struct DeltaArgs {
     #[command(flatten)]
-    question: QuestionArgs,
+    ask: AskArgs<EpsilonFlags>,
 
-    /// ε, at least 0
-    #[arg(long, value_name = "E", value_parser = real, help_heading = "At which ε")]
-    epsilon: f64,
-
-    #[command(flatten)]
-    detail: DetailArgs,
+    /// Show every bound, and why the others do not apply
+    #[arg(long, help_heading = "Which bounds")]
+    all: bool,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -36,5 +34,5 @@ Examples:
       --rounds 1e5 --epsilon 1.5 --all --json";
 
 pub(crate) fn run(args: &DeltaArgs) -> Result<(), Failure> {
-    super::answer::run(&args.question, Target::DeltaAt { epsilon: args.epsilon }, &args.detail, &args.output)
+    answer::run(args.ask.asked(Quantity::Delta)?, args.all, &args.output)
 }

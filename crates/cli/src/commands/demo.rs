@@ -7,13 +7,13 @@ mod setting;
 pub(crate) use roles::{PublicRound, Seen};
 pub(crate) use setting::Setting;
 
-use crate::args::{Flag, Sweep, count};
+use crate::args::{JsonArgs, Sweep, count};
 use crate::failure::Failure;
 use crate::output::{self, NewFile, Progress, demonstration};
-use crate::sweep::{Asked, Swept};
+use crate::sweep::Swept;
 use anyhow::Context;
-use shuffledp_accounting::bound::Standing;
-use shuffledp_accounting::catalogue::{self, Options};
+use shuffledp_accounting::catalogue;
+use shuffledp_question::{Asked, Parameter};
 use std::path::PathBuf;
 
 /// Run clients, shuffler and server on this machine: a model learns, ε beside it
@@ -31,9 +31,8 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "T", default_value = "24", value_parser = count)]
     rounds: u64,
 
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: JsonArgs,
 
     /// Where the HTML page goes
     #[arg(long, value_name = "FILE", default_value = "report.html", value_hint = clap::ValueHint::FilePath)]
@@ -52,8 +51,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     // Opened first: whoever waits a minute should not learn only then that the page cannot be saved.
     let page = NewFile::create("--report", &args.report)?;
     let setting = Setting::new(args.clients, args.rounds)?;
-    let seen = play(&setting, !args.json)?;
-    let text = match args.json {
+    let seen = play(&setting, !args.form.json)?;
+    let text = match args.form.json {
         true => demonstration::json(&setting, &seen)?,
         false => demonstration::end(&setting, &seen)?,
     };
@@ -92,10 +91,8 @@ fn play(setting: &Setting, lines: bool) -> Result<Seen, Failure> {
 
 /// ε of every bound against the number of rounds.
 fn curves(setting: &Setting) -> Result<Swept, Failure> {
-    let sweep = Sweep::new(Flag::Rounds, 1.0, setting.rounds.max(2) as f64, POINTS).map_err(Failure::Usage)?;
-    let options = Options::default();
-    let at = |_, rounds: f64| {
-        Ok(Asked { x: rounds, question: setting.question(rounds as u64)?, target: setting::target(), options })
-    };
-    Swept::find(sweep, at, &catalogue::methods().collect::<Vec<_>>(), Standing::Rigorous)
+    let last = setting.rounds.max(2) as f64;
+    let sweep = Sweep::new(Parameter::Rounds, 1.0, last, POINTS).map_err(Failure::Usage)?;
+    let at = |rounds: f64| Ok(Asked::rigorous(setting.question(rounds as u64)?, setting::target()));
+    Swept::find(sweep, at, &catalogue::methods().collect::<Vec<_>>())
 }

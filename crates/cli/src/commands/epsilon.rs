@@ -1,24 +1,22 @@
 //! `shuffledp epsilon`: the ε that belongs to a δ.
 
-use crate::args::{DetailArgs, OutputArgs, QuestionArgs, real};
+use super::answer::{self, AskArgs};
+use crate::args::{DeltaFlags, OutputArgs};
 use crate::failure::Failure;
-use shuffledp_accounting::catalogue::Target;
+use shuffledp_question::Quantity;
 
 /// Bound ε at a given δ
 ///
 /// Prints the tightest upper bound of sufficient standing, next to the best lower bound where one is known.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = "shuffledp epsilon --clients <N> --delta <D> [OPTIONS]")]
 pub(crate) struct EpsilonArgs {
     #[command(flatten)]
-    question: QuestionArgs,
+    ask: AskArgs<DeltaFlags>,
 
-    /// δ, strictly between 0 and 1
-    #[arg(long, value_name = "D", value_parser = real, help_heading = "At which δ")]
-    delta: f64,
-
-    #[command(flatten)]
-    detail: DetailArgs,
+    /// Show every bound, and why the others do not apply
+    #[arg(long, help_heading = "Which bounds")]
+    all: bool,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -40,5 +38,5 @@ Examples:
       --local-epsilon 2 --rounds 6000 --delta 1e-5 --json --report rr.html";
 
 pub(crate) fn run(args: &EpsilonArgs) -> Result<(), Failure> {
-    super::answer::run(&args.question, Target::EpsilonAt { delta: args.delta }, &args.detail, &args.output)
+    answer::run(args.ask.asked(Quantity::Epsilon)?, args.all, &args.output)
 }

@@ -9,9 +9,11 @@ mod data;
 mod delta;
 pub(crate) mod demo;
 mod epsilon;
+mod man;
 mod plot;
 mod server;
 mod shuffler;
+mod statement;
 mod train;
 
 use crate::failure::Failure;
@@ -29,7 +31,7 @@ Example:
   $ shuffledp epsilon --clients 1e6 --sampled 1000 --local-epsilon 2 \\
       --rounds 1e5 --delta 1e-8
 
-Adjacency is replace-one: neighbouring datasets differ in the record of one client.
+Adjacency is replace-one unless told: neighbouring datasets differ in the record of one client.
 Exit code 0: answered; 1: failed, or nothing answers the question; 2: bad usage.";
 
 #[derive(Debug, clap::Subcommand)]
@@ -38,6 +40,7 @@ enum Command {
     Delta(delta::DeltaArgs),
     Calibrate(calibrate::CalibrateArgs),
     Plot(plot::PlotArgs),
+    Statement(statement::StatementArgs),
     Audit(audit::AuditArgs),
     Train(train::TrainArgs),
     Data(data::DataArgs),
@@ -46,6 +49,7 @@ enum Command {
     Client(client::ClientArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 impl Program {
@@ -55,6 +59,7 @@ impl Program {
             Command::Delta(args) => delta::run(&args),
             Command::Calibrate(args) => calibrate::run(&args),
             Command::Plot(args) => plot::run(&args),
+            Command::Statement(args) => statement::run(&args),
             Command::Audit(args) => audit::run(&args),
             Command::Train(args) => train::run(&args),
             Command::Data(args) => data::run(&args),
@@ -63,6 +68,7 @@ impl Program {
             Command::Client(args) => client::run(&args),
             Command::Demo(args) => demo::run(&args),
             Command::Completions(args) => completions::run(&args),
+            Command::Man(args) => man::run(&args),
         }
     }
 }

@@ -1,10 +1,14 @@
 //! `shuffledp plot`: how the answer changes with one of the numbers in the question.
 
-use crate::args::{BoundsArgs, OutputArgs, PictureArgs, PointArgs, SweepArgs};
+use super::answer::asked;
+use crate::args::{
+    BoundsArgs, OutputArgs, PictureArgs, QuantityArgs, QuestionFlags, SweepArgs, TargetFlags, TrustFlags, Typed,
+};
 use crate::failure::Failure;
 use crate::output::{self, NewFile};
 use crate::sweep::Swept;
 use anyhow::Result as Fallible;
+use shuffledp_question::{Advice, Given, Refusal};
 use shuffledp_report::Format;
 use std::path::Path;
 
@@ -13,10 +17,22 @@ use std::path::Path;
 /// Every bound is a curve: those with a proof, those without, and lower bounds; ours and the published ones. The tightest of
 /// sufficient standing is drawn thick.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(
+    after_help = AFTER_HELP,
+    override_usage = "shuffledp plot --sweep <FLAG=FROM..TO[:POINTS]> [OPTIONS]"
+)]
 pub(crate) struct PlotArgs {
     #[command(flatten)]
-    point: PointArgs,
+    question: Typed<QuestionFlags>,
+
+    #[command(flatten)]
+    quantity: QuantityArgs,
+
+    #[command(flatten)]
+    target: Typed<TargetFlags>,
+
+    #[command(flatten)]
+    trust: Typed<TrustFlags>,
 
     #[command(flatten)]
     sweep: SweepArgs,
@@ -55,13 +71,23 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let sweep = args.sweep.sweep()?;
     let methods = args.bounds.methods()?;
     let files = open(args)?;
-    let swept = Swept::find(sweep, |flag, value| args.point.at(flag, value), &methods, args.point.trust.standing())?;
+    let mut given = Given::new();
+    args.question.read(&mut given)?;
+    args.target.read(&mut given)?;
+    args.trust.read(&mut given)?;
+    if given.has(sweep.parameter) {
+        let advice = Some(Advice::LeaveOut(sweep.parameter));
+        return Err(Refusal::HasNoValue { parameter: sweep.parameter, because: "swept", advice }.into());
+    }
+    let quantity = args.quantity.quantity();
+    let at = |value: f64| asked(&given.with(sweep.parameter, value), quantity);
+    let swept = Swept::find(sweep, at, &methods)?;
     let has_picture = files.iter().any(|(_, _, contents)| !matches!(contents, Contents::Curves(Format::Csv)));
     let omissions = if has_picture { output::plot::omissions(&swept, args.bounds.cut_far()) } else { Vec::new() };
     for line in output::plot::silence(&swept).into_iter().chain(omissions) {
         output::say(&line);
     }
-    let text = if args.output.json { output::plot::document(&swept)? } else { output::plot::answer(&swept)? };
+    let text = if args.output.form.json { output::plot::document(&swept)? } else { output::plot::answer(&swept)? };
     let printed = output::print(&text);
     for (file, path, kind) in files {
         file.finish(&contents(&swept, kind, args.bounds.cut_far())?)?;
@@ -88,7 +114,7 @@ fn open(args: &PlotArgs) -> Result<Vec<(NewFile, &Path, Contents)>, Failure> {
         }
         files.push((NewFile::create(flag, path)?, path, contents));
     }
-    if files.is_empty() && !args.output.json {
+    if files.is_empty() && !args.output.form.json {
         return Err(Failure::Usage("nowhere to draw: give --output FILE, --report FILE or --json".to_owned()));
     }
     Ok(files)

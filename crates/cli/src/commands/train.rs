@@ -6,18 +6,17 @@ mod promise;
 
 use crate::args::{count, real};
 use crate::failure::Failure;
-use crate::outcome::Outcome;
 use crate::output::training::{Charged, Trained, charged, heading, line, live, page, pictures};
 use crate::output::{self, NewFile, Progress};
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::accountant::Accountant;
-use shuffledp_accounting::bound::Standing;
-use shuffledp_accounting::catalogue::{Options, Target};
+use shuffledp_accounting::catalogue::Target;
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::Clients;
 use shuffledp_learning::training::{self, Metrics, Population, Run, RunFolder, Simulation, TrainingConfig, presets};
+use shuffledp_question::{Asked, Outcome};
 use shuffledp_randomizers::RandomizerError;
 use std::path::{Path, PathBuf};
 
@@ -305,7 +304,7 @@ fn every_bound(config: &TrainingConfig, accountant: &Accountant) -> Result<Optio
     match charged(config, accountant) {
         Charged::Rounds(question) => {
             let target = Target::EpsilonAt { delta: config.delta };
-            return Ok(Some(Outcome::find(question, target, &Options::default(), Standing::Rigorous)?));
+            return Ok(Some(Asked::rigorous(question, target).answer()?));
         }
         Charged::Epochs { .. } => output::say(
             "no other bounds: what is published is about reports, not about blocks that are visited in turn",
@@ -321,7 +320,7 @@ fn conclude(trained: &Trained<'_>, args: &TrainArgs, report: Option<NewFile>) ->
     let outcome = if args.all { every_bound(trained.config, &trained.accountant)? } else { None };
     let mut printed = Ok(());
     if let Some(outcome) = &outcome {
-        let document = output::json::document(outcome, true)?;
+        let document = output::text::document(outcome, true)?;
         if let Some(folder) = args.folder() {
             NewFile::create("--output", &folder.join("privacy.json"))?.finish(document.as_bytes())?;
         }

@@ -1,10 +1,11 @@
 //! What an audit found, for a person, for a program, and as a page.
 
-use super::json::Number;
-use super::words;
-use anyhow::{Context, Result};
+use super::text::json_line;
+use anyhow::Result;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use shuffledp_accounting::scheme::Scheme;
+use shuffledp_accounting::scheme::{Adjacency, Scheme};
+use shuffledp_question::json::Number;
+use shuffledp_question::words;
 use shuffledp_randomizers::audit::{Finding, Freshness, Report};
 use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
 use shuffledp_report::{Column, KeyFigure, Page, Section, Table};
@@ -90,7 +91,7 @@ fn coins(freshness: &Freshness) -> &'static str {
 }
 
 fn subject(audited: &Audited) -> String {
-    words::audited(audited.report.spec.mechanism(), audited.dimension, audited.scheme.as_ref())
+    words::audited(&audited.report.spec, audited.dimension, audited.scheme.as_ref())
 }
 
 fn method(audited: &Audited) -> String {
@@ -107,9 +108,7 @@ fn method(audited: &Audited) -> String {
 
 /// The audit as one line of JSON.
 pub(crate) fn document(audited: &Audited) -> Result<String> {
-    let mut text = serde_json::to_string(&Document(audited)).context("cannot write JSON")?;
-    text.push('\n');
-    Ok(text)
+    json_line(&Document(audited))
 }
 
 struct Document<'a>(&'a Audited);
@@ -118,7 +117,7 @@ impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Audited { report, dimension, scheme, seed } = self.0;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("adjacency", "replace-one")?;
+        map.serialize_entry("adjacency", Adjacency::ReplaceOne.word())?;
         map.serialize_entry("randomizer", &report.spec)?;
         map.serialize_entry("dimension", dimension)?;
         map.serialize_entry("claimed_local_epsilon", &Number(report.local.claim.epsilon))?;
@@ -131,21 +130,21 @@ impl Serialize for Document<'_> {
         if let Some(seed) = seed {
             map.serialize_entry("seed", seed)?;
         }
-        map.serialize_entry("local", &Entry(&report.local))?;
-        map.serialize_entry("two_reports", &Entry(&report.freshness.two_reports))?;
+        map.serialize_entry("local", &FindingJson(&report.local))?;
+        map.serialize_entry("two_reports", &FindingJson(&report.freshness.two_reports))?;
         map.serialize_entry("generator_repeats", &report.freshness.generator_repeats)?;
         map.serialize_entry("report_never_changes", &report.freshness.report_never_changes)?;
         if let (Some(round), Some(scheme)) = (&report.round, scheme) {
             map.serialize_entry("scheme", scheme)?;
-            map.serialize_entry("round", &Entry(round))?;
+            map.serialize_entry("round", &FindingJson(round))?;
         }
         map.end()
     }
 }
 
-struct Entry<'a>(&'a Finding);
+struct FindingJson<'a>(&'a Finding);
 
-impl Serialize for Entry<'_> {
+impl Serialize for FindingJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Finding { claim, measured } = self.0;
         let mut map = serializer.serialize_map(None)?;

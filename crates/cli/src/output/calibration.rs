@@ -1,11 +1,12 @@
 //! The answer of `calibrate`, for a person and for a program.
 
-use super::json::Number;
-use super::text::{headline, lower_line};
-use super::words;
+use super::text::json_line;
 use crate::solution::{Solution, Wanted};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use shuffledp_question::json::{AskedJson, Number, warnings};
+use shuffledp_question::words::{self, headline, lower_line};
+use shuffledp_question::{Spelling, VERSION};
 use shuffledp_report::number::{nearest, round_up_significant};
 
 /// Digits that show any parameter as it was typed.
@@ -21,10 +22,10 @@ pub(super) fn exactly(value: f64) -> String {
 
 /// "rounds ≤ 104187 for ε ≤ 0.2 at δ = 1e-8"
 pub(super) fn claim(solution: &Solution) -> String {
-    let Wanted { solve, goal } = solution.wanted;
+    let Wanted { solve, goal, .. } = solution.wanted;
     format!(
         "{} {} {} for ε ≤ {} at δ = {}",
-        solve.flag().name(),
+        solve.parameter().name(),
         if solve.unknown().is_largest() { "≤" } else { "≥" },
         exactly(solution.solved.value),
         nearest(goal.target_epsilon, TYPED),
@@ -57,23 +58,27 @@ pub(crate) fn answer(solution: &Solution) -> String {
         text += &format!("{line}\n");
     }
     text += &format!("{}.\n", beyond(solution));
-    let solved_for = Some(wanted.solve.flag());
-    text += &format!("Asked: {}.\n", words::question(&outcome.question, solved_for));
-    text += &format!("Assumes: {}.\n", words::assumptions(&outcome.question, None));
+    let solved_for = Some(wanted.solve.parameter());
+    text += &format!("Asked: {}.\n", words::question(outcome.question(), solved_for));
+    text += &format!("Assumes: {}.\n", words::assumptions(outcome.question(), None).join(", "));
+    for warning in outcome.warnings() {
+        text += &format!("Warning: {}.\n", warning.words());
+    }
     text
 }
 
 /// Why there is no answer, and how near one can come.
 pub(crate) fn impossible(wanted: &Wanted, best_epsilon: f64, at: f64) -> String {
-    let (flag, goal) = (wanted.solve.flag(), wanted.goal);
+    let (parameter, goal) = (wanted.solve.parameter(), wanted.goal);
     let best = if best_epsilon.is_finite() {
-        format!("the best is ε ≤ {}, at --{} {}", round_up_significant(best_epsilon, DIGITS), flag.name(), exactly(at))
+        let place = Spelling::Flags.given(parameter, &exactly(at));
+        format!("the best is ε ≤ {}, at {place}", round_up_significant(best_epsilon, DIGITS))
     } else {
         "no bound says anything at any value".to_owned()
     };
     format!(
-        "no --{} meets ε ≤ {} at δ = {}: {best}",
-        flag.name(),
+        "no {} meets ε ≤ {} at δ = {}: {best}",
+        Spelling::Flags.name(parameter),
         nearest(goal.target_epsilon, TYPED),
         nearest(goal.delta, TYPED)
     )
@@ -81,18 +86,12 @@ pub(crate) fn impossible(wanted: &Wanted, best_epsilon: f64, at: f64) -> String 
 
 /// The JSON object as one line, with its newline.
 pub(crate) fn document(solution: &Solution) -> Result<String> {
-    line(&Document(solution))
+    json_line(&Document(solution))
 }
 
 /// The JSON object of a target that cannot be met.
 pub(crate) fn impossible_document(wanted: &Wanted, best_epsilon: f64, at: f64) -> Result<String> {
-    line(&Impossible { wanted, best_epsilon, at })
-}
-
-fn line(object: &impl Serialize) -> Result<String> {
-    let mut text = serde_json::to_string(object).context("cannot write JSON")?;
-    text.push('\n');
-    Ok(text)
+    json_line(&Impossible { wanted, best_epsilon, at })
 }
 
 struct Impossible<'a> {
@@ -105,7 +104,7 @@ impl Serialize for Impossible<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { wanted, best_epsilon, at } = *self;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("adjacency", "replace-one")?;
+        map.serialize_entry("adjacency", wanted.adjacency.word())?;
         map.serialize_entry("impossible", wanted.solve.unknown().word())?;
         map.serialize_entry("target_epsilon", &Number(wanted.goal.target_epsilon))?;
         map.serialize_entry("delta", &Number(wanted.goal.delta))?;
@@ -124,13 +123,13 @@ impl Serialize for Document<'_> {
         let Solution { wanted, solved, outcome } = self.0;
         let unknown = wanted.solve.unknown();
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("adjacency", "replace-one")?;
+        map.serialize_entry("adjacency", outcome.question().adjacency().word())?;
         map.serialize_entry("solved", unknown.word())?;
         map.serialize_entry("value", &Number(solved.value))?;
         map.serialize_entry("epsilon", &Number(solved.bound.value))?;
         map.serialize_entry("target_epsilon", &Number(wanted.goal.target_epsilon))?;
         map.serialize_entry("delta", &Number(wanted.goal.delta))?;
-        map.serialize_entry("rounds", &outcome.question.rounds())?;
+        map.serialize_entry("rounds", &outcome.question().rounds())?;
         map.serialize_entry("tolerance", &Number(solved.tolerance))?;
         map.serialize_entry("next_value_exceeds", &solved.next.is_some())?;
         if let Some((next, epsilon)) = solved.next {
@@ -143,6 +142,10 @@ impl Serialize for Document<'_> {
             map.serialize_entry("epsilon_lower", &Number(lower.value))?;
             map.serialize_entry("lower_method", lower.id)?;
         }
+        map.serialize_entry("question", &AskedJson(outcome.question()))?;
+        map.serialize_entry("assumptions", &words::assumptions(outcome.question(), None))?;
+        map.serialize_entry("warnings", &warnings(outcome))?;
+        map.serialize_entry("version", VERSION)?;
         map.end()
     }
 }

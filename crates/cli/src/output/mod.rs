@@ -4,14 +4,12 @@ pub(crate) mod audit;
 pub(crate) mod calibration;
 pub(crate) mod demonstration;
 mod file;
-pub(crate) mod json;
 pub(crate) mod page;
 pub(crate) mod plot;
 mod progress;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod training;
-mod words;
 
 pub(crate) use file::NewFile;
 pub(crate) use progress::Progress;

@@ -1,17 +1,18 @@
 //! `--report`: the result as one self-contained HTML page.
 
-use super::{calibration, plot, table, text, words};
-use crate::outcome::{Outcome, Quantity};
+use super::{calibration, plot, table};
 use crate::solution::Solution;
 use crate::sweep::Swept;
 use anyhow::Result;
+use shuffledp_question::words::{self, headline, lower_line, value};
+use shuffledp_question::{Outcome, Quantity};
 use shuffledp_report::number::nearest;
 use shuffledp_report::{KeyFigure, Page, Section};
 
 /// The page of one question.
 pub(crate) fn answer(outcome: &Outcome) -> Result<String> {
     let mut page =
-        Page::new(title(outcome)).subtitle(words::question(&outcome.question, None)).section(result(outcome));
+        Page::new(title(outcome)).subtitle(words::question(outcome.question(), None)).section(result(outcome));
     for section in details(outcome)? {
         page = page.section(section);
     }
@@ -22,7 +23,7 @@ pub(crate) fn answer(outcome: &Outcome) -> Result<String> {
 pub(crate) fn calibration(solution: &Solution) -> Result<String> {
     let Solution { wanted, solved, outcome } = solution;
     let (what, bound) =
-        (wanted.solve.flag().name(), if wanted.solve.unknown().is_largest() { "most" } else { "least" });
+        (wanted.solve.parameter().name(), if wanted.solve.unknown().is_largest() { "most" } else { "least" });
     let mut answer = Section::new("Answer");
     answer
         .key_figures(vec![
@@ -33,7 +34,7 @@ pub(crate) fn calibration(solution: &Solution) -> Result<String> {
         .paragraph(format!("{}.", calibration::claim(solution)))
         .paragraph(format!("{}.", calibration::beyond(solution)));
     let mut page = Page::new(format!("Calibrated for a target ε: {what}"))
-        .subtitle(words::question(&outcome.question, Some(wanted.solve.flag())))
+        .subtitle(words::question(outcome.question(), Some(wanted.solve.parameter())))
         .section(answer)
         .section(result(outcome));
     for section in details(outcome)? {
@@ -47,7 +48,10 @@ pub(crate) fn sweep(swept: &Swept, cut_far: bool) -> Result<String> {
     let picture = plot::picture(swept, cut_far);
     let mut drawn = Section::new("Curves");
     drawn.plot(&picture)?;
-    drawn.paragraph(format!("Assumes {}.", words::assumptions(&swept.first().question, Some(swept.sweep.flag))));
+    drawn.paragraph(format!(
+        "Assumes {}.",
+        words::assumptions(&swept.first().question, Some(swept.sweep.parameter)).join(", ")
+    ));
     let mut answers = Section::new("Answers");
     answers
         .paragraph(
@@ -85,25 +89,27 @@ fn title(outcome: &Outcome) -> String {
 /// The answer, and what it assumes.
 pub(super) fn result(outcome: &Outcome) -> Section {
     let quantity = outcome.quantity();
-    let answer = &outcome.answer;
+    let answer = &outcome.best;
     let mut figures = vec![KeyFigure::new(
         format!("{} at most", quantity.symbol()),
-        text::value(answer),
+        value(answer),
         format!("{}, {}", answer.id, answer.standing.word(answer.kind)),
     )];
     if let Some(lower) = &outcome.lower {
-        figures.push(KeyFigure::new(format!("{} at least", quantity.symbol()), text::value(lower), lower.id));
+        figures.push(KeyFigure::new(format!("{} at least", quantity.symbol()), value(lower), lower.id));
     }
     figures.push(KeyFigure::new(quantity.given().symbol(), nearest(outcome.given(), 15), "as asked"));
-    figures.push(KeyFigure::new("rounds", outcome.question.rounds().to_string(), "all alike"));
+    figures.push(KeyFigure::new("rounds", outcome.question().rounds().to_string(), "all alike"));
     let mut section = Section::new("Result");
-    section.key_figures(figures).paragraph(format!("{}.", text::headline(outcome)));
-    if let Some(line) = text::lower_line(outcome) {
+    section.key_figures(figures).paragraph(format!("{}.", headline(outcome)));
+    if let Some(line) = lower_line(outcome) {
         section.paragraph(format!("{line}."));
     }
     section.paragraph(format!(
-        "Assumes {}. Neighbouring datasets differ in the record of one client (replace-one).",
-        words::assumptions(&outcome.question, None)
+        "Assumes {}. In words: {} ({}).",
+        words::assumptions(outcome.question(), None).join(", "),
+        outcome.question().adjacency().sentence(),
+        outcome.question().adjacency().word()
     ));
     section
 }

@@ -1,10 +1,10 @@
 //! Every bound in a table, and the reasons of the silent.
 
-use super::text::value;
-use crate::outcome::Outcome;
 use anyhow::Result;
 use shuffledp_accounting::bound::{Bound, Kind};
 use shuffledp_accounting::catalogue::Silent;
+use shuffledp_question::Outcome;
+use shuffledp_question::words::{capitalised, value};
 use shuffledp_report::number::nearest;
 use shuffledp_report::{Column, Table};
 
@@ -56,9 +56,4 @@ fn ranked(outcome: &Outcome) -> Vec<&Bound> {
 /// Where a bound comes from, and what a reader should know of it.
 pub(super) fn remarks(citation: &str, note: &str) -> String {
     if note.is_empty() { citation.to_owned() } else { format!("{citation}. {}", capitalised(note)) }
-}
-
-fn capitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

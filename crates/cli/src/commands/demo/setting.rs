@@ -1,11 +1,10 @@
 //! What the demonstration plays: one task, small enough for a minute, in the words of the roles' own configuration files.
 
 use crate::failure::Failure;
-use crate::outcome::Outcome;
-use shuffledp_accounting::bound::Standing;
-use shuffledp_accounting::catalogue::{Options, Target};
+use shuffledp_accounting::catalogue::Target;
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
 use shuffledp_client::ClientConfig;
+use shuffledp_question::{Asked, Outcome};
 use shuffledp_report::number::round_up_significant;
 use shuffledp_server::ServerConfig;
 use std::path::Path;
@@ -38,7 +37,7 @@ impl Setting {
             let (least, most) = (POPULATIONS.start(), POPULATIONS.end());
             return Err(Failure::Usage(format!("--clients must be from {least} to {most}, but is {clients}")));
         }
-        let outcome = Outcome::find(question(clients, rounds)?, target(), &Options::default(), Standing::Rigorous)?;
+        let outcome = Asked::rigorous(question(clients, rounds)?, target()).answer()?;
         let min_batch = (0.4 * CHECK_IN_RATE * clients as f64) as u64;
         Ok(Self { clients, rounds, outcome, min_batch })
     }
@@ -75,7 +74,7 @@ impl Setting {
 
     /// A little more than all rounds cost, so that the last one is not refused by a digit; two digits, for people.
     fn budget(&self) -> String {
-        round_up_significant(1.02 * self.outcome.answer.value, 2)
+        round_up_significant(1.02 * self.outcome.best.value, 2)
     }
 
     /// What the server is started with.

@@ -53,7 +53,7 @@ pub(super) fn run<P: Clients>(
         "threads": threads,
     });
     output::print(&format!("{estimate}\n"))?;
-    outcome.map_or(Ok(()), |outcome| output::print(&output::json::document(&outcome, true)?))
+    outcome.map_or(Ok(()), |outcome| output::print(&output::text::document(&outcome, true)?))
 }
 
 /// The mean of some rounds after the first one, which took `first` seconds; that, if there are no others.

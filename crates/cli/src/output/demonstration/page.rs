@@ -3,16 +3,17 @@
 use super::text::accuracy;
 use super::views::{self, one_operator};
 use crate::commands::demo::{Seen, Setting};
-use crate::output::{page, words};
+use crate::output::page;
 use crate::sweep::Swept;
 use anyhow::Result;
+use shuffledp_question::words;
 use shuffledp_report::number::{round_down_significant, round_up_significant};
 use shuffledp_report::{Axis, Column, KeyFigure, Page, Plot, Section, Series, Style, Table};
 
 /// Curves, every bound, what each party saw.
 pub(crate) fn page(setting: &Setting, seen: &Seen, swept: &Swept) -> Result<String> {
     let mut page = Page::new("The shuffle model at work: clients, shuffler, server")
-        .subtitle(words::question(&setting.outcome.question, None))
+        .subtitle(words::question(setting.outcome.question(), None))
         .section(learned(seen)?)
         .section(parties(setting, seen)?)
         .section(page::result(&setting.outcome))

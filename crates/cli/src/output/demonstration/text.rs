@@ -2,7 +2,7 @@
 
 use super::views::{self, one_operator};
 use crate::commands::demo::{PublicRound, Seen, Setting};
-use crate::output::{json as contract, text};
+use crate::output::text;
 use anyhow::{Context, Result};
 use serde_json::json;
 use shuffledp_report::number::{round_down_significant, round_up_significant};
@@ -51,7 +51,7 @@ pub(crate) fn end(setting: &Setting, seen: &Seen) -> Result<String> {
 
 /// The `epsilon` object with every bound, and what happened.
 pub(crate) fn json(setting: &Setting, seen: &Seen) -> Result<String> {
-    let mut document: serde_json::Value = serde_json::from_str(&contract::document(&setting.outcome, true)?)?;
+    let mut document: serde_json::Value = serde_json::from_str(&text::document(&setting.outcome, true)?)?;
     let fields = document.as_object_mut().context("the contract's document is an object")?;
     fields.insert("clients".to_owned(), json!(setting.clients));
     fields.insert("min_batch".to_owned(), json!(setting.min_batch));

@@ -1,17 +1,16 @@
 //! The JSON of a sweep. Field names are added, never renamed.
 
-use crate::outcome::given;
-use crate::output::json::{Number, Reason};
+use crate::output::text::json_line;
 use crate::sweep::{Answered, Swept};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use shuffledp_accounting::bound::{About, Bound, Kind, Standing};
+use shuffledp_accounting::bound::{Bound, Standing};
+use shuffledp_question::json::{AboutJson, AskedJson, Number, SilentJson};
+use shuffledp_question::{VERSION, given_number, words};
 
 /// All points as one line, with its newline.
 pub(crate) fn document(swept: &Swept) -> Result<String> {
-    let mut text = serde_json::to_string(&Document(swept)).context("cannot write JSON")?;
-    text.push('\n');
-    Ok(text)
+    json_line(&Document(swept))
 }
 
 struct Document<'a>(&'a Swept);
@@ -21,16 +20,20 @@ impl Serialize for Document<'_> {
         let swept = self.0;
         let quantity = swept.quantity();
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("adjacency", "replace-one")?;
+        map.serialize_entry("adjacency", swept.first().question.adjacency().word())?;
         map.serialize_entry("quantity", quantity.word())?;
-        map.serialize_entry("sweep", swept.sweep.flag.name())?;
-        if swept.sweep.flag != quantity.given() {
-            map.serialize_entry(quantity.given().name(), &Number(given(swept.first().target)))?;
+        map.serialize_entry("sweep", swept.sweep.parameter.name())?;
+        if swept.sweep.parameter != quantity.given() {
+            map.serialize_entry(quantity.given().name(), &Number(given_number(swept.first().target)))?;
         }
         let points: Vec<_> = swept.points.iter().map(|point| Point { point, widest: swept.widest }).collect();
         map.serialize_entry("points", &points)?;
-        map.serialize_entry("bounds", &swept.curves.iter().map(|curve| Source(&curve.about)).collect::<Vec<_>>())?;
-        map.serialize_entry("not_applicable", &swept.silent().into_iter().map(Reason).collect::<Vec<_>>())?;
+        map.serialize_entry("bounds", &swept.curves.iter().map(|curve| AboutJson(&curve.about)).collect::<Vec<_>>())?;
+        map.serialize_entry("not_applicable", &swept.silent().into_iter().map(SilentJson).collect::<Vec<_>>())?;
+        let question = &swept.first().question;
+        map.serialize_entry("question", &AskedJson(question))?;
+        map.serialize_entry("assumptions", &words::assumptions(question, Some(swept.sweep.parameter)))?;
+        map.serialize_entry("version", VERSION)?;
         map.end()
     }
 }
@@ -43,7 +46,7 @@ struct Point<'a> {
 impl Serialize for Point<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("x", &Number(self.point.asked.x))?;
+        map.serialize_entry("x", &Number(self.point.x))?;
         if let Some(answer) = self.point.answer(self.widest) {
             map.serialize_entry("value", &Number(answer.value))?;
             map.serialize_entry("method", answer.id)?;
@@ -65,21 +68,6 @@ impl Serialize for Value<'_> {
         if let Some(order) = self.0.order {
             map.serialize_entry("order", &Number(order))?;
         }
-        map.end()
-    }
-}
-
-struct Source<'a>(&'a About);
-
-impl Serialize for Source<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let About { id, kind, standing, citation, note } = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", id)?;
-        map.serialize_entry("kind", if *kind == Kind::Upper { "upper" } else { "lower" })?;
-        map.serialize_entry("standing", standing.word(*kind))?;
-        map.serialize_entry("citation", citation)?;
-        map.serialize_entry("note", note)?;
         map.end()
     }
 }

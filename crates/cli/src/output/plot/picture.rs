@@ -1,10 +1,10 @@
 //! A sweep as curves.
 
-use crate::outcome::{Quantity, given};
-use crate::output::words;
 use crate::sweep::{Curve, Swept};
 use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::catalogue::{Origin, origin};
+use shuffledp_question::words::{self, capitalised};
+use shuffledp_question::{Quantity, given_number};
 use shuffledp_report::number::nearest;
 use shuffledp_report::{Axis, Plot, Scale, Series, Style};
 
@@ -64,7 +64,7 @@ impl<'a> View<'a> {
 const EVERYTHING: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 fn is_hopeless(swept: &Swept, curve: &Curve) -> bool {
-    let answer = |x: f64| swept.points.iter().find(|point| point.asked.x.total_cmp(&x).is_eq())?.answer(swept.widest);
+    let answer = |x: f64| swept.points.iter().find(|point| point.x.total_cmp(&x).is_eq())?.answer(swept.widest);
     curve.points.iter().all(|&(x, y)| answer(x).is_some_and(|answer| y > HOPELESS * answer.value))
 }
 
@@ -93,7 +93,9 @@ pub(crate) fn picture(swept: &Swept, cut_far: bool) -> Plot {
     let view = View::of(swept, cut_far);
     let mut plot = plot(swept, view.curves.iter().copied()).shown(view.shown.0, view.shown.1);
     plot.y.scale = y_scale(&plot);
-    let remarks = ["Replace-one adjacency.".to_owned(), key(swept, &plot)].into_iter().chain(view.remarks());
+    let remarks = [format!("{} adjacency.", capitalised(swept.first().question.adjacency().word())), key(swept, &plot)]
+        .into_iter()
+        .chain(view.remarks());
     let caption = remarks.collect::<Vec<_>>().join(" ");
     plot.caption(caption)
 }
@@ -105,31 +107,31 @@ pub(crate) fn omissions(swept: &Swept, cut_far: bool) -> Vec<String> {
 }
 
 fn plot<'a>(swept: &Swept, curves: impl Iterator<Item = &'a Curve>) -> Plot {
-    let flag = swept.sweep.flag;
-    let (label, unit) = flag.quantity();
+    let parameter = swept.sweep.parameter;
+    let (label, unit) = (parameter.row().label, parameter.row().unit);
     let scale = if swept.sweep.logarithmic { Scale::Log } else { Scale::Linear };
     let x = Axis { label: label.to_owned(), unit: unit.to_owned(), scale };
     let y = Axis::linear(format!("{}{}", swept.quantity().symbol(), at_given(swept)));
-    let subtitle = words::question(&swept.first().question, Some(flag));
+    let subtitle = words::question(&swept.first().question, Some(parameter));
     curves.fold(Plot::new(title(swept), x, y).subtitle(subtitle), |plot, curve| plot.series(series(swept, curve)))
 }
 
 /// "ε against rounds"
 pub(super) fn title(swept: &Swept) -> String {
-    let flag = swept.sweep.flag;
-    let (label, _) = flag.quantity();
+    let parameter = swept.sweep.parameter;
+    let label = parameter.row().label;
     // "rounds T" is "rounds" in a title; "local ε0" needs its letter.
-    let word = label.strip_suffix(flag.symbol()).filter(|_| flag.symbol().is_ascii()).unwrap_or(label);
+    let word = label.strip_suffix(parameter.symbol()).filter(|_| parameter.symbol().is_ascii()).unwrap_or(label);
     format!("{} against {}", swept.quantity().symbol(), word.trim_end())
 }
 
 /// " at δ = 1e-8", unless that is what is varied.
 pub(super) fn at_given(swept: &Swept) -> String {
-    let given_flag = swept.quantity().given();
-    if swept.sweep.flag == given_flag {
+    let given_parameter = swept.quantity().given();
+    if swept.sweep.parameter == given_parameter {
         return String::new();
     }
-    format!(" at {} = {}", given_flag.symbol(), nearest(given(swept.first().target), 15))
+    format!(" at {} = {}", given_parameter.symbol(), nearest(given_number(swept.first().target), 15))
 }
 
 fn y_scale(plot: &Plot) -> Scale {

@@ -1,11 +1,13 @@
 //! A sweep for a person: the answer at a few points, and what is to be said beside it.
 
 use super::picture::{at_given, title};
-use crate::output::{table, text, width, words};
+use crate::output::{table, width};
 use crate::sweep::{Answered, Swept};
 use anyhow::Result;
 use shuffledp_accounting::bound::Kind;
 use shuffledp_accounting::catalogue::{Origin, origin};
+use shuffledp_question::parameter::Kind as ValueKind;
+use shuffledp_question::words::{self, value};
 use shuffledp_report::number::nearest;
 use shuffledp_report::{Column, Table};
 
@@ -14,10 +16,10 @@ const PRINTED: usize = 9;
 
 /// The answer at a few points.
 pub(crate) fn answer(swept: &Swept) -> Result<String> {
-    let (question, flag) = (&swept.first().question, Some(swept.sweep.flag));
-    let mut text = format!("{}{}, replace-one adjacency\n", title(swept), at_given(swept));
-    text += &format!("Asked: {}.\n", words::question(question, flag));
-    text += &format!("Assumes: {}.\n\n", words::assumptions(question, flag));
+    let (question, varied) = (&swept.first().question, Some(swept.sweep.parameter));
+    let mut text = format!("{}{}, {} adjacency\n", title(swept), at_given(swept), question.adjacency().word());
+    text += &format!("Asked: {}.\n", words::question(question, varied));
+    text += &format!("Assumes: {}.\n\n", words::assumptions(question, varied).join(", "));
     text += &answers(swept, PRINTED)?.to_text(Some(width()));
     Ok(text)
 }
@@ -27,7 +29,7 @@ pub(crate) fn answers(swept: &Swept, most: usize) -> Result<Table> {
     let symbol = swept.quantity().symbol();
     let has_lower = swept.points.iter().any(|point| point.survey.best_lower().is_some());
     let mut columns = vec![
-        Column::number(swept.sweep.flag.name()),
+        Column::number(swept.sweep.parameter.name()),
         Column::number(format!("{symbol} ≤")),
         Column::text("bound"),
         Column::text("standing"),
@@ -37,15 +39,16 @@ pub(crate) fn answers(swept: &Swept, most: usize) -> Result<Table> {
     }
     let mut table = Table::new(columns);
     let mut row = |point: &Answered| -> Result<()> {
-        let x = point.asked.x;
-        let mut cells = vec![if swept.sweep.flag.is_count() { format!("{x:.0}") } else { nearest(x, 15) }];
+        let x = point.x;
+        let mut cells =
+            vec![if swept.sweep.parameter.row().kind == ValueKind::Count { format!("{x:.0}") } else { nearest(x, 15) }];
         cells.extend(match point.answer(swept.widest) {
-            Some(bound) => [text::value(bound), bound.id.to_owned(), bound.standing.word(bound.kind).to_owned()],
+            Some(bound) => [value(bound), bound.id.to_owned(), bound.standing.word(bound.kind).to_owned()],
             None => ["–".to_owned(), String::new(), String::new()],
         });
         if has_lower {
             cells.extend(match point.survey.best_lower() {
-                Some(bound) => [text::value(bound), bound.id.to_owned()],
+                Some(bound) => [value(bound), bound.id.to_owned()],
                 None => [String::new(), String::new()],
             });
         }

@@ -9,10 +9,10 @@ pub(crate) use picture::pictures;
 use text::{collusion, epochs_of};
 pub(crate) use text::{heading, line, live, plan};
 
-use crate::output::words;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::Question;
 use shuffledp_learning::training::{Algorithm, Metrics, TrainingConfig};
+use shuffledp_question::words;
 
 /// A run, and what it is about.
 pub(crate) struct Trained<'a> {

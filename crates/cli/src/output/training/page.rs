@@ -1,9 +1,10 @@
 //! `--report`: a run as one self-contained HTML page.
 
 use super::{Charged, Trained, collusion, pictures};
-use crate::outcome::Outcome;
-use crate::output::words;
 use anyhow::Result;
+use shuffledp_accounting::scheme::Adjacency;
+use shuffledp_question::Outcome;
+use shuffledp_question::words::{self, capitalised};
 use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
 use shuffledp_report::{Column, KeyFigure, Page, Section, Table};
 
@@ -45,12 +46,13 @@ fn result(trained: &Trained<'_>) -> Section {
     }
     figures.push(KeyFigure::new("rounds", last.round.to_string(), format!("of {}", trained.config.rounds)));
     section.key_figures(figures);
-    let neighbours = "Neighbouring datasets differ in the record of one client (replace-one)";
+    let adjacency = Adjacency::ReplaceOne;
+    let neighbours = format!("{} ({})", capitalised(adjacency.sentence()), adjacency.word());
     let setting = trained.setting();
     let alone = collusion(trained.config, trained.accountant.local_epsilon());
     match trained.charged() {
         Charged::Rounds(question) => {
-            let assumptions = words::assumptions(&question, None);
+            let assumptions = words::assumptions(&question, None).join(", ");
             section.paragraph(format!("{setting}. Assumes {assumptions}. {neighbours}. {alone}."))
         }
         Charged::Epochs { .. } | Charged::Mixed => section.paragraph(format!("{setting}. {neighbours}. {alone}.")),

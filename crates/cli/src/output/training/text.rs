@@ -1,5 +1,6 @@
 //! Lines of a run, as it goes and before it starts.
 
+use shuffledp_accounting::scheme::Adjacency;
 use shuffledp_learning::training::{Algorithm, Metrics, TrainingConfig};
 use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
 
@@ -59,9 +60,10 @@ pub(crate) fn plan(
     match epsilons {
         Some((epsilon, lower, local)) => {
             text += &format!(
-                "ε ≤ {} (rigorous) at δ = {}, replace-one adjacency\nε ≥ {}: no analysis can go below it\n",
+                "ε ≤ {} (rigorous) at δ = {}, {} adjacency\nε ≥ {}: no analysis can go below it\n",
                 round_up_significant(epsilon, DIGITS),
                 nearest(config.delta, 15),
+                Adjacency::ReplaceOne.word(),
                 round_down_significant(lower, DIGITS)
             );
             text += &format!("{}\n", collusion(config, local));

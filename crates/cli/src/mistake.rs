@@ -1,0 +1,32 @@
+//! Flags that do not exist, and what whoever typed them probably meant.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use shuffledp_question::{Parameter, Spelling};
+
+/// What was meant, if a flag of the parameter table was.
+pub(crate) fn meant(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return None };
+    let name = typed.split(['=', ' ']).next()?;
+    if !name.starts_with('-') {
+        return None;
+    }
+    // As clap says it where it knows no better.
+    let sentence = |advice: String| Some(format!("unexpected argument '{name}' found; {advice}"));
+    let help = |parameter: Parameter| {
+        let row = parameter.row();
+        format!("{} ({}: {})", Spelling::Flags.name(parameter), row.symbol, row.help)
+    };
+    match Parameter::meant(name)? {
+        Parameter::CheckIn => {
+            sentence(format!("did you mean {}, or {}?", help(Parameter::CheckIn), help(Parameter::Sampled)))
+        }
+        Parameter::Sigma => sentence(format!(
+            "did you mean {}? If your σ is over the sensitivity instead, give --sensitivity 1 beside it",
+            help(Parameter::Sigma)
+        )),
+        parameter => sentence(format!("did you mean {}?", help(parameter))),
+    }
+}
