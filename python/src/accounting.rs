@@ -1,16 +1,21 @@
 //! One question at a time: ε, δ, every bound, Rényi divergences.
 
-use crate::answers::{best, survey};
+use crate::answers::{outcome, warn};
 use crate::arguments::{Arguments, Takes};
-use crate::errors::{ParameterError, in_python, raised};
+use crate::errors::{NumericalError, ParameterError, raised};
 use crate::interrupt::interruptible_steps;
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde_json::Value as Json;
 use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::bound::{Bound as Found, Kind};
 use shuffledp_accounting::catalogue::{self, Options, Target};
 use shuffledp_accounting::scheme::Question;
+use shuffledp_question::json::{Document, side, warnings};
+use shuffledp_question::statement::Statement;
+use shuffledp_question::{Asked, Outcome, Quantity, words};
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PrivacyBound>()?;
@@ -24,8 +29,8 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The ε that belongs to a δ: the tightest upper bound of sufficient standing.
 ///
 /// Arguments other than `delta` describe the question, in the words of the command line: `clients`; `sampled`, or `check_in` and
-/// `drop_out`; `randomizer` with its parameters (`local_epsilon`, `local_delta`, `sigma`, `categories`, `dimension`, `profile`); `rounds`;
-/// `standing` and `max_order`.
+/// `drop_out`; `randomizer` with its parameters (`local_epsilon`, `local_delta`, `sigma`, `sensitivity`, `categories`, `dimension`, `profile`); `rounds`;
+/// `adjacency`; `standing` and `max_order`.
 ///
 /// A thousand of a million clients speak in each of 100,000 rounds, through any randomizer with local ε = 2:
 ///
@@ -49,7 +54,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyo3(signature = (*, delta, **question))]
 fn epsilon(py: Python<'_>, delta: f64, question: Option<&Bound<'_, PyDict>>) -> PyResult<f64> {
     let arguments = Arguments::read("epsilon", Takes::Question, question)?;
-    answer(py, &arguments, Target::EpsilonAt { delta })
+    answer(py, arguments.asked(Quantity::Epsilon, delta)?)
 }
 
 /// The δ that belongs to an ε: the tightest upper bound of sufficient standing.
@@ -63,18 +68,13 @@ fn epsilon(py: Python<'_>, delta: f64, question: Option<&Bound<'_, PyDict>>) -> 
 #[pyo3(signature = (*, epsilon, **question))]
 fn delta(py: Python<'_>, epsilon: f64, question: Option<&Bound<'_, PyDict>>) -> PyResult<f64> {
     let arguments = Arguments::read("delta", Takes::Question, question)?;
-    answer(py, &arguments, Target::DeltaAt { epsilon })
+    answer(py, arguments.asked(Quantity::Delta, epsilon)?)
 }
 
-fn answer(py: Python<'_>, arguments: &Arguments, target: Target) -> PyResult<f64> {
-    let (options, widest, question) = (arguments.options()?, arguments.standing()?, arguments.question()?);
-    // Before the answers that are remembered are searched: NaN equals nothing, and would be asked again each time.
-    target.check().map_err(raised)?;
-    let survey = survey(py, question, target, options)?;
-    match survey.best_upper(widest) {
-        Some(bound) => Ok(bound.value),
-        None => best(&survey, widest, quantity(target)).map(|bound| bound.value),
-    }
+fn answer(py: Python<'_>, asked: Asked) -> PyResult<f64> {
+    let outcome = outcome(py, asked)?;
+    warn(py, &outcome)?;
+    Ok(outcome.best.value)
 }
 
 /// What every method says to a question, and which of them answers it.
@@ -106,38 +106,7 @@ fn explain(
         (None, None, Some(order)) => Target::RenyiAt { order },
         _ => return Err(ParameterError::new_err("give exactly one of delta, epsilon and order")),
     };
-    let (options, widest, question) = (arguments.options()?, arguments.standing()?, arguments.question()?);
-    target.check().map_err(raised)?;
-    let survey = survey(py, question, target, options)?;
-    let upper = best(&survey, widest, quantity(target))?;
-    let lower = survey.best_lower();
-    let bounds = survey.bounds.iter().map(|bound| Py::new(py, PrivacyBound::from(bound))).collect::<PyResult<_>>()?;
-    let silent = survey.not_applicable.iter().map(|silent| (silent.id.to_owned(), in_python(&silent.reason)));
-    Ok(Answer {
-        quantity: quantity(target).to_owned(),
-        given: match target {
-            Target::EpsilonAt { delta } => delta,
-            Target::DeltaAt { epsilon } => epsilon,
-            Target::RenyiAt { order } => order,
-        },
-        rounds: question.rounds(),
-        value: upper.value,
-        method: upper.id.to_owned(),
-        standing: upper.standing.word(upper.kind).to_owned(),
-        lower: lower.map(|bound| bound.value),
-        lower_method: lower.map(|bound| bound.id.to_owned()),
-        bounds,
-        silent: silent.collect(),
-    })
-}
-
-/// What is asked for.
-fn quantity(target: Target) -> &'static str {
-    match target {
-        Target::EpsilonAt { .. } => "epsilon",
-        Target::DeltaAt { .. } => "delta",
-        Target::RenyiAt { .. } => "rdp",
-    }
+    Answer::new(py, outcome(py, arguments.asked_at(target)?)?)
 }
 
 /// Upper bounds on the Rényi divergence of all rounds together, one for each order: the smallest of sufficient standing, infinite where none applies.
@@ -149,7 +118,7 @@ fn rdp<'py>(
     question: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let arguments = Arguments::read("rdp_curve", Takes::Question, question)?;
-    let (options, widest, question) = (arguments.options()?, arguments.standing()?, arguments.question()?);
+    let Asked { options, widest, question, .. } = arguments.asked(Quantity::Rdp, 2.0)?;
     let orders: Vec<f64> = orders.as_array().to_vec();
     let curve = interruptible_steps(py, move |waiting| {
         let may_answer = |method: &&'static dyn catalogue::Method| {
@@ -202,7 +171,7 @@ impl From<&Found> for PrivacyBound {
     fn from(bound: &Found) -> Self {
         Self {
             id: bound.id.to_owned(),
-            kind: if bound.kind == Kind::Upper { "upper" } else { "lower" }.to_owned(),
+            kind: side(bound.kind).to_owned(),
             standing: bound.standing.word(bound.kind).to_owned(),
             value: bound.value,
             order: bound.order,
@@ -220,90 +189,154 @@ impl PrivacyBound {
 }
 
 /// An answer with everything beside it.
-#[pyclass(module = "shuffledp", frozen, get_all)]
+#[pyclass(module = "shuffledp", frozen)]
 pub(crate) struct Answer {
-    /// "epsilon", "delta" or "rdp": what was asked for.
-    quantity: String,
-    /// The δ, ε or order that it was asked at.
-    given: f64,
-    /// How many rounds.
-    rounds: u64,
-    /// The answer: the smallest upper bound of sufficient standing.
-    value: f64,
-    /// Which method gave it.
-    method: String,
-    /// What it is worth.
-    standing: String,
-    /// No analysis can go below this, where that is known.
-    lower: Option<f64>,
-    /// Which method gave that.
-    lower_method: Option<String>,
-    /// Everything that was said.
+    outcome: Outcome,
     bounds: Vec<Py<PrivacyBound>>,
-    #[pyo3(name = "_silent")]
-    silent: Vec<(String, String)>,
+}
+
+impl Answer {
+    fn new(py: Python<'_>, outcome: Outcome) -> PyResult<Self> {
+        let bounds = outcome.survey.bounds.iter().map(|bound| Py::new(py, PrivacyBound::from(bound)));
+        let bounds = bounds.collect::<PyResult<_>>()?;
+        Ok(Self { outcome, bounds })
+    }
 }
 
 #[pymethods]
 impl Answer {
+    /// "epsilon", "delta" or "rdp": what was asked for.
+    #[getter]
+    fn quantity(&self) -> &'static str {
+        self.outcome.quantity().word()
+    }
+
+    /// The δ, ε or order that it was asked at.
+    #[getter]
+    fn given(&self) -> f64 {
+        self.outcome.given()
+    }
+
+    /// Which datasets are neighbours: "replace-one" or "zero-out".
+    #[getter]
+    fn adjacency(&self) -> &'static str {
+        self.outcome.question().adjacency().word()
+    }
+
+    /// How many rounds.
+    #[getter]
+    fn rounds(&self) -> u64 {
+        self.outcome.question().rounds()
+    }
+
+    /// The answer: the smallest upper bound of sufficient standing.
+    #[getter]
+    fn value(&self) -> f64 {
+        self.outcome.best.value
+    }
+
+    /// Which method gave it.
+    #[getter]
+    fn method(&self) -> &'static str {
+        self.outcome.best.id
+    }
+
+    /// What it is worth.
+    #[getter]
+    fn standing(&self) -> &'static str {
+        self.outcome.best.standing.word(self.outcome.best.kind)
+    }
+
+    /// No analysis can go below this, where that is known.
+    #[getter]
+    fn lower(&self) -> Option<f64> {
+        self.outcome.lower.as_ref().map(|bound| bound.value)
+    }
+
+    /// Which method gave that.
+    #[getter]
+    fn lower_method(&self) -> Option<&'static str> {
+        self.outcome.lower.as_ref().map(|bound| bound.id)
+    }
+
+    /// Everything that was said.
+    #[getter]
+    fn bounds(&self, py: Python<'_>) -> Vec<Py<PrivacyBound>> {
+        self.bounds.iter().map(|bound| bound.clone_ref(py)).collect()
+    }
+
+    /// What whoever reads the number must know.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        warnings(&self.outcome)
+    }
+
+    /// What the number takes for granted.
+    #[getter]
+    fn assumptions(&self) -> Vec<String> {
+        words::assumptions(self.outcome.question(), None)
+    }
+
     /// The methods that have nothing to say, and why.
     #[getter]
     fn not_applicable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let reasons = PyDict::new(py);
-        for (id, reason) in &self.silent {
-            reasons.set_item(id, reason)?;
+        for silent in &self.outcome.survey.not_applicable {
+            reasons.set_item(silent.id, &silent.reason)?;
         }
         Ok(reasons)
     }
 
-    /// The same as the command line's `--json --all`, numbers as floats.
-    fn as_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        let given = match self.quantity.as_str() {
-            "epsilon" => "delta",
-            "delta" => "epsilon",
-            _ => "order",
-        };
-        dict.set_item("adjacency", "replace-one")?;
-        dict.set_item("rounds", self.rounds)?;
-        dict.set_item(given, self.given)?;
-        dict.set_item(&self.quantity, self.value)?;
-        dict.set_item("method", &self.method)?;
-        dict.set_item("standing", &self.standing)?;
-        if let (Some(lower), Some(method)) = (self.lower, &self.lower_method) {
-            dict.set_item(format!("{}_lower", self.quantity), lower)?;
-            dict.set_item("lower_method", method)?;
-        }
-        let bounds = PyList::empty(py);
-        for bound in &self.bounds {
-            let bound = bound.get();
-            let entry = PyDict::new(py);
-            entry.set_item("id", &bound.id)?;
-            entry.set_item("kind", &bound.kind)?;
-            entry.set_item("standing", &bound.standing)?;
-            entry.set_item(&self.quantity, bound.value)?;
-            if let Some(order) = bound.order {
-                entry.set_item("order", order)?;
-            }
-            entry.set_item("citation", &bound.citation)?;
-            entry.set_item("note", &bound.note)?;
-            bounds.append(entry)?;
-        }
-        dict.set_item("bounds", bounds)?;
-        let silent = PyList::empty(py);
-        for (id, reason) in &self.silent {
-            let entry = PyDict::new(py);
-            entry.set_item("id", id)?;
-            entry.set_item("reason", reason)?;
-            silent.append(entry)?;
-        }
-        dict.set_item("not_applicable", silent)?;
-        Ok(dict)
+    /// A paragraph for a privacy review or a paper, in Markdown.
+    ///
+    /// >>> import shuffledp
+    /// >>> answer = shuffledp.explain(clients=10_000, local_epsilon=1, rounds=10, delta=1e-6)
+    /// >>> answer.statement().split(".")[2].strip()
+    /// 'The protocol has 10 rounds, in each of which all 10,000 clients speak through any randomizer with local ε 1'
+    fn statement(&self) -> String {
+        Statement::of(&self.outcome).markdown()
+    }
+
+    /// The same as the command line's `--json --all`, an unbounded number as a float.
+    fn as_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let document = Document { outcome: &self.outcome, all: true };
+        let written = serde_json::to_value(&document).map_err(|error| NumericalError::new_err(error.to_string()))?;
+        object(py, &written)
     }
 
     fn __repr__(&self) -> String {
-        let Self { quantity, value, method, standing, lower, .. } = self;
-        let lower = lower.map_or("None".to_owned(), |lower| format!("{lower:?}"));
-        format!("Answer({quantity}={value:?}, method={method:?}, standing={standing:?}, lower={lower})")
+        let lower = self.lower().map_or("None".to_owned(), |lower| format!("{lower:?}"));
+        format!(
+            "Answer({}={:?}, method={:?}, standing={:?}, lower={lower})",
+            self.quantity(),
+            self.value(),
+            self.method(),
+            self.standing()
+        )
+    }
+}
+
+/// JSON as Python's objects; "inf", which stands for a number there, is one here.
+fn object<'py>(py: Python<'py>, written: &Json) -> PyResult<Bound<'py, PyAny>> {
+    match written {
+        Json::Null => Ok(py.None().into_bound(py)),
+        Json::Bool(value) => value.into_bound_py_any(py),
+        Json::Number(number) => match number.as_u64() {
+            Some(whole) => whole.into_bound_py_any(py),
+            None => number.as_f64().into_bound_py_any(py),
+        },
+        Json::String(text) if text == "inf" => f64::INFINITY.into_bound_py_any(py),
+        Json::String(text) => text.into_bound_py_any(py),
+        Json::Array(items) => {
+            let items = items.iter().map(|item| object(py, item)).collect::<PyResult<Vec<_>>>()?;
+            Ok(PyList::new(py, items)?.into_any())
+        }
+        Json::Object(fields) => {
+            let dict = PyDict::new(py);
+            for (name, value) in fields {
+                dict.set_item(name, object(py, value)?)?;
+            }
+            Ok(dict.into_any())
+        }
     }
 }

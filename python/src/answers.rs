@@ -1,65 +1,57 @@
 //! Questions that were asked before: asking again costs a few microseconds.
 
-use crate::errors::{NoAnswerError, in_python, raised};
+use crate::errors::{PrivacyWarning, raised, unanswered};
 use crate::interrupt::interruptible;
+use lru::LruCache;
 use pyo3::prelude::*;
-use shuffledp_accounting::bound::{Bound as Found, Kind, Standing};
-use shuffledp_accounting::catalogue::{self, Options, Survey, Target};
-use shuffledp_accounting::scheme::Question;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use shuffledp_accounting::catalogue::{self, Survey};
+use shuffledp_question::{Asked, Outcome, Warning};
+use std::ffi::CString;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 
-/// What decides an answer.
-#[derive(Clone, Copy, PartialEq)]
-struct Key {
-    question: Question,
-    target: Target,
-    options: Options,
+/// So many answers are remembered. Each is some kilobytes of text and numbers.
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+
+/// The latest answers.
+static LATEST: Mutex<Option<LruCache<String, Survey>>> = Mutex::new(None);
+
+/// The answer, remembered.
+pub(crate) fn outcome(py: Python<'_>, asked: Asked) -> PyResult<Outcome> {
+    let survey = match remembered(&asked) {
+        Some(survey) => survey,
+        None => {
+            let survey = interruptible(py, move || catalogue::survey(&asked.question, asked.target, &asked.options))?
+                .map_err(raised)?;
+            latest(|latest| latest.put(key(&asked), survey.clone()));
+            survey
+        }
+    };
+    asked.read(survey).map_err(unanswered)
 }
 
-/// The latest answers, newest first. Each is some kilobytes of text and numbers.
-static LATEST: Mutex<VecDeque<(Key, Arc<Survey>)>> = Mutex::new(VecDeque::new());
+/// What decides what methods say. Debug prints every number in full.
+fn key(asked: &Asked) -> String {
+    format!("{:?} {:?} {:?}", asked.question, asked.target, asked.options)
+}
 
-const CAPACITY: usize = 256;
+fn remembered(asked: &Asked) -> Option<Survey> {
+    latest(|latest| latest.get(&key(asked)).cloned())
+}
 
-/// What all methods say, remembered.
-pub(crate) fn survey(py: Python<'_>, question: Question, target: Target, options: Options) -> PyResult<Arc<Survey>> {
-    let key = Key { question, target, options };
-    if let Some(known) = remembered(&key) {
-        return Ok(known);
-    }
-    let computed = interruptible(py, move || catalogue::survey(&question, target, &options))?.map_err(raised)?;
-    let computed = Arc::new(computed);
+fn latest<T>(work: impl FnOnce(&mut LruCache<String, Survey>) -> T) -> T {
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    latest.push_front((key, Arc::clone(&computed)));
-    latest.truncate(CAPACITY);
-    Ok(computed)
+    work(latest.get_or_insert_with(|| LruCache::new(CAPACITY)))
 }
 
-fn remembered(key: &Key) -> Option<Arc<Survey>> {
-    let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = latest.iter().position(|(known, _)| known == key)?;
-    if at > 0 {
-        let found = latest.remove(at)?;
-        latest.push_front(found);
+/// Hands on what whoever reads a bare number must know.
+pub(crate) fn warn(py: Python<'_>, outcome: &Outcome) -> PyResult<()> {
+    let category = py.get_type::<PrivacyWarning>();
+    // How near the truth is can be read in an `Answer`; a number that is fine needs no warning.
+    let is_grave = |warning: &Warning| !matches!(warning, Warning::FarApart { .. } | Warning::NoLowerBound);
+    for warning in outcome.warnings().into_iter().filter(is_grave) {
+        let text = CString::new(warning.words())?;
+        PyErr::warn(py, &category, &text, 1)?;
     }
-    latest.front().map(|(_, survey)| Arc::clone(survey))
-}
-
-/// The smallest upper bound of sufficient standing, or why there is none.
-pub(crate) fn best(survey: &Survey, widest: Standing, quantity: &str) -> PyResult<Found> {
-    survey.best_upper(widest).cloned().ok_or_else(|| NoAnswerError::new_err(no_answer(survey, widest, quantity)))
-}
-
-/// Why nobody answered, line by line, and which argument would help.
-fn no_answer(survey: &Survey, widest: Standing, quantity: &str) -> String {
-    let mut text = format!("no {} upper bound on {quantity} applies", widest.word(Kind::Upper));
-    for bound in survey.bounds.iter().filter(|bound| bound.kind == Kind::Upper) {
-        let word = bound.standing.word(bound.kind);
-        text += &format!("\n  {}: {word}; standing='{word}' would admit it", bound.id);
-    }
-    for silent in &survey.not_applicable {
-        text += &format!("\n  {}: {}", silent.id, in_python(&silent.reason));
-    }
-    text
+    Ok(())
 }

@@ -7,6 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shuffledp_accounting::calibrate::{Calibrated, Calibration as Outcome, Goal, Unknown, calibrate as solve_for};
+use shuffledp_question::{Spelling, parameter_of};
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Calibration>()?;
@@ -42,10 +43,8 @@ fn calibrate(
     question: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Calibration> {
     let unknown = unknown(solve)?;
-    let mut arguments = Arguments::read("calibrate", Takes::Question, question)?;
-    arguments.stand_in(unknown)?;
-    let goal = Goal { target_epsilon, delta, widest: arguments.standing()?, options: arguments.options()? };
-    let question = arguments.question()?;
+    let arguments = Arguments::read("calibrate", Takes::Question, question)?;
+    let (question, goal) = arguments.calibration(unknown, target_epsilon, delta)?;
     match interruptible(py, move || solve_for(&question, unknown, &goal))?.map_err(raised)? {
         Outcome::Solved(solved) => Ok(Calibration { unknown, goal, solved: *solved }),
         Outcome::Impossible { best_epsilon, at } => {
@@ -70,7 +69,7 @@ fn unknown(solve: &str) -> PyResult<Unknown> {
 }
 
 fn name(unknown: Unknown) -> String {
-    unknown.word().replace('-', "_")
+    Spelling::Keywords.name(parameter_of(unknown))
 }
 
 /// A value that meets a target, and the next one, which does not.

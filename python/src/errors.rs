@@ -1,9 +1,10 @@
-//! Errors as Python exceptions, in the words of the command line.
+//! Errors as Python exceptions: the front desk's refusals, parameters spelled as keyword arguments.
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use shuffledp_accounting::AccountingError;
+use shuffledp_question::{NoAnswer, Refusal, Spelling};
 use shuffledp_randomizers::RandomizerError;
 
 create_exception!(shuffledp, ShuffledpError, PyValueError, "Base of everything that shuffledp refuses. A ValueError.");
@@ -32,6 +33,12 @@ create_exception!(
     ShuffledpError,
     "A client's own input cannot be randomized; nothing was sent. The message never holds the input."
 );
+create_exception!(
+    shuffledp,
+    PrivacyWarning,
+    PyUserWarning,
+    "A number that promises less than it seems to: a delta above 1/n, an epsilon that promises nothing. See `Answer.warnings`."
+);
 create_exception!(shuffledp, ReportError, ShuffledpError, "A report that no client could have sent.");
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -41,34 +48,50 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NoAnswerError", py.get_type::<NoAnswerError>())?;
     module.add("NumericalError", py.get_type::<NumericalError>())?;
     module.add("StateError", py.get_type::<StateError>())?;
+    module.add("PrivacyWarning", py.get_type::<PrivacyWarning>())?;
     module.add("InputError", py.get_type::<InputError>())?;
     module.add("ReportError", py.get_type::<ReportError>())
 }
 
-/// Accounting's error, its parameters spelled as Python's.
-pub(crate) fn raised(error: AccountingError) -> PyErr {
-    match error {
-        AccountingError::OutOfRange { parameter, requirement, value } => {
+/// What is wrong with a question.
+pub(crate) fn worded(refusal: Refusal) -> PyErr {
+    let text = refusal.words(Spelling::Keywords);
+    match refusal {
+        Refusal::Accounting(AccountingError::OutOfRange { parameter, requirement, value }) => {
             ParameterError::new_err(out_of_range(parameter, requirement, &value))
         }
-        AccountingError::Numerical { .. } => NumericalError::new_err(in_python(&error.to_string())),
-        AccountingError::State { .. } => StateError::new_err(in_python(&error.to_string())),
+        Refusal::Accounting(AccountingError::Numerical { .. }) => NumericalError::new_err(text),
+        Refusal::Accounting(AccountingError::State { .. }) => StateError::new_err(text),
         // NotApplicable, and what may come.
-        _ => NoAnswerError::new_err(in_python(&error.to_string())),
+        Refusal::Accounting(_) => NoAnswerError::new_err(text),
+        _ => ParameterError::new_err(text),
     }
+}
+
+/// Why there is no answer.
+pub(crate) fn unanswered(reason: NoAnswer) -> PyErr {
+    match reason {
+        NoAnswer::Refused(refusal) => worded(refusal),
+        silent => NoAnswerError::new_err(silent.words(Spelling::Keywords)),
+    }
+}
+
+/// Accounting's error, its parameters spelled as Python's.
+pub(crate) fn raised(error: AccountingError) -> PyErr {
+    worded(error.into())
 }
 
 /// A randomizer's error.
 pub(crate) fn refused(error: RandomizerError) -> PyErr {
-    worded(error, "")
+    placed(error, "")
 }
 
 /// The same, for a row of a batch.
 pub(crate) fn refused_at(row: usize, error: RandomizerError) -> PyErr {
-    worded(error, &format!(" (row {row})"))
+    placed(error, &format!(" (row {row})"))
 }
 
-fn worded(error: RandomizerError, place: &str) -> PyErr {
+fn placed(error: RandomizerError, place: &str) -> PyErr {
     let text = format!("{error}{place}");
     match error {
         RandomizerError::OutOfRange { parameter, requirement, value } => {
@@ -94,16 +117,4 @@ fn short(value: &str) -> String {
         Ok(number) if value.len() > 20 => format!("{number:e}"),
         _ => value.to_owned(),
     }
-}
-
-/// Sentences that name a flag of the command line (`--local-epsilon`) name the argument instead (`local_epsilon`).
-pub(crate) fn in_python(text: &str) -> String {
-    let mut parts = text.split("--");
-    let mut spelled = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(part.len());
-        spelled += &part[..end].replace('-', "_");
-        spelled += &part[end..];
-    }
-    spelled
 }

@@ -147,7 +147,7 @@ impl Given {
     }
 
     /// The row of the randomizer's name; `None` if one was given that has its parameters in it.
-    fn row(&self) -> Result<Option<&'static RandomizerRow>, Refusal> {
+    pub fn row(&self) -> Result<Option<&'static RandomizerRow>, Refusal> {
         match self.values.get(&Parameter::Randomizer) {
             Some(Value::Randomizer(_)) => Ok(None),
             _ => {

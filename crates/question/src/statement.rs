@@ -51,10 +51,10 @@ impl Statement {
             protocol: format!("The protocol has {}", words::question(question, None)),
             promise: format!("It is (ε, δ)-differentially private with ε = {epsilon} and δ = {delta}, {proof}"),
             unit: format!(
-                "The unit of privacy is one client and its one record, over all {} together: {} ({} adjacency)",
+                "The unit of privacy is one client and its one record{}: {} ({} adjacency)",
                 match question.rounds() {
-                    1 => "of the round".to_owned(),
-                    rounds => format!("{} rounds", count(rounds)),
+                    1 => String::new(),
+                    rounds => format!(", over all {} rounds together", count(rounds)),
                 },
                 question.adjacency().sentence(),
                 question.adjacency().word()

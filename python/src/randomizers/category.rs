@@ -6,7 +6,7 @@ use super::arrays::HeldCategories;
 use super::coins::{Coins, SimulationRng};
 use super::mechanism::CategoryMechanism;
 use super::steps::{Refusal, in_steps};
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Takes};
 use crate::errors::{ParameterError, refused};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -23,8 +23,6 @@ use shuffledp_randomizers::Krr;
 pub(crate) struct CategoryRandomizer {
     name: String,
     mechanism: Box<dyn CategoryMechanism>,
-    local_epsilon: f64,
-    categories: Option<u64>,
 }
 
 /// Values that are worth a thread of their own.
@@ -38,10 +36,7 @@ impl CategoryRandomizer {
     /// What it was made with.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parameters = PyDict::new(py);
-        parameters.set_item("local_epsilon", self.local_epsilon)?;
-        if let Some(categories) = self.categories {
-            parameters.set_item("categories", categories)?;
-        }
+        super::add_parameters(&parameters, &self.mechanism.spec())?;
         Ok(parameters)
     }
 }
@@ -49,16 +44,15 @@ impl CategoryRandomizer {
 #[pymethods]
 impl CategoryRandomizer {
     #[new]
-    #[pyo3(signature = (name, *, local_epsilon, categories=None))]
-    fn new(name: &str, local_epsilon: f64, categories: Option<u64>) -> PyResult<Self> {
-        let spec = Arguments::of_randomizer(name, Some(local_epsilon), None, categories, None).randomizer()?;
+    #[pyo3(signature = (name, **parameters))]
+    fn new(name: &str, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let spec = Arguments::read("CategoryRandomizer", Takes::Round, parameters)?.named(name).randomizer()?;
         let mechanism = match spec.mechanism() {
             Mechanism::Rr { local_epsilon } => Krr::binary(local_epsilon),
             Mechanism::Krr { local_epsilon, categories } => Krr::new(local_epsilon, categories),
             other => return Err(ParameterError::new_err(format!("not a mechanism over categories: {other:?}"))),
         };
-        let mechanism = Box::new(mechanism.map_err(refused)?);
-        Ok(Self { name: name.to_owned(), mechanism, local_epsilon, categories })
+        Ok(Self { name: name.to_owned(), mechanism: Box::new(mechanism.map_err(refused)?) })
     }
 
     /// The command line's name of it.
@@ -70,7 +64,10 @@ impl CategoryRandomizer {
     /// How many categories there are.
     #[getter]
     fn categories(&self) -> u64 {
-        self.categories.unwrap_or(2)
+        match self.mechanism.spec().mechanism() {
+            Mechanism::Krr { categories, .. } => categories,
+            _ => 2,
+        }
     }
 
     /// Bytes of a report, as `encode` writes it.

@@ -18,6 +18,8 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use shuffledp_accounting::scheme::RandomizerSpec;
+use shuffledp_question::randomizers::RandomizerRow;
+use shuffledp_question::{Spelling, Value};
 use shuffledp_randomizers::dispatch::Shape;
 use shuffledp_randomizers::shuffle;
 
@@ -46,6 +48,20 @@ fn permutation<'py>(
         })
         .map_err(crate::errors::refused)?;
     Ok(PyArray1::from_vec(py, order))
+}
+
+/// The parameters of a randomizer, as keyword arguments.
+fn add_parameters(into: &Bound<'_, PyDict>, spec: &RandomizerSpec) -> PyResult<()> {
+    for (parameter, value) in RandomizerRow::of(spec).1 {
+        let name = Spelling::Keywords.name(parameter);
+        match value {
+            Value::Count(count) => into.set_item(name, count)?,
+            Value::Real(real) => into.set_item(name, real)?,
+            // Of classes only.
+            Value::Word(_) | Value::Points(_) | Value::Randomizer(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// A randomizer that was handed over in place of a name.

@@ -6,7 +6,7 @@ use super::arrays::{HeldVectors, Vectors};
 use super::coins::{Coins, SimulationRng};
 use super::mechanism::VectorMechanism;
 use super::steps::in_steps;
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Takes};
 use crate::errors::{ParameterError, refused};
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -26,8 +26,6 @@ use shuffledp_randomizers::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, 
 pub(crate) struct VectorRandomizer {
     name: String,
     mechanism: Box<dyn VectorMechanism>,
-    local_epsilon: Option<f64>,
-    sigma: Option<f64>,
     dimension: u32,
     clip: f64,
 }
@@ -53,12 +51,7 @@ impl VectorRandomizer {
     /// What it was made with.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parameters = PyDict::new(py);
-        if let Some(local_epsilon) = self.local_epsilon {
-            parameters.set_item("local_epsilon", local_epsilon)?;
-        }
-        if let Some(sigma) = self.sigma {
-            parameters.set_item("sigma", sigma)?;
-        }
+        super::add_parameters(&parameters, &self.mechanism.spec())?;
         parameters.set_item("dimension", self.dimension)?;
         parameters.set_item("clip", self.clip)?;
         Ok(parameters)
@@ -95,13 +88,12 @@ fn mechanism(spec: RandomizerSpec, shape: Shape) -> PyResult<Box<dyn VectorMecha
 #[pymethods]
 impl VectorRandomizer {
     #[new]
-    #[pyo3(signature = (name, *, dimension, clip, local_epsilon=None, sigma=None))]
-    fn new(name: &str, dimension: u32, clip: f64, local_epsilon: Option<f64>, sigma: Option<f64>) -> PyResult<Self> {
-        // Accounting asks for the dimension of this one alone.
-        let accounted = (name == "priv-unit").then_some(u64::from(dimension));
-        let spec = Arguments::of_randomizer(name, local_epsilon, sigma, None, accounted).randomizer()?;
+    #[pyo3(signature = (name, *, dimension, clip, **parameters))]
+    fn new(name: &str, dimension: u32, clip: f64, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let arguments = Arguments::read("VectorRandomizer", Takes::Round, parameters)?.named(name);
+        let spec = arguments.in_dimension(dimension)?.randomizer()?;
         let mechanism = mechanism(spec, Shape { dimension, clip: clip as f32 })?;
-        Ok(Self { name: name.to_owned(), mechanism, local_epsilon, sigma, dimension, clip })
+        Ok(Self { name: name.to_owned(), mechanism, dimension, clip })
     }
 
     /// The command line's name of it.
