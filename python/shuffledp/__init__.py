@@ -6,8 +6,8 @@ A thousand of a million clients speak in each of 100,000 rounds, through any ran
 >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 5)
 0.13755
 
-Questions are asked in the words of the command line, with ``_`` for ``-``. Adjacency is replace-one: neighbouring datasets differ in the record of one
-client. Upper bounds are rounded up; where numbers fail the answer is an error or infinite, never a smaller ε.
+Questions are asked in the words of the command line, with ``_`` for ``-``. Adjacency is replace-one unless told: neighbouring datasets differ in the record of
+one client. Upper bounds are rounded up; where numbers fail the answer is an error or infinite, never a smaller ε.
 
 ``epsilon``, ``delta``
     one number
@@ -43,6 +43,7 @@ from ._native import (
     NoAnswerError,
     NumericalError,
     ParameterError,
+    PrivacyWarning,
     ReportError,
     ShuffledpError,
     StateError,
@@ -67,6 +68,7 @@ __all__ = [
     "NoAnswerError",
     "NumericalError",
     "ParameterError",
+    "PrivacyWarning",
     "RenyiCurve",
     "ReportError",
     "ShuffledpError",

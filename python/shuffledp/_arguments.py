@@ -25,6 +25,7 @@ RandomizerName = Literal[
     "profile",
     "sequential",
 ]
+Adjacency = Literal["replace-one", "zero-out"]
 Standing = Literal["rigorous", "conjectured", "asymptotic", "flawed"]
 
 # A whole number; 1e6 is one too.
@@ -50,10 +51,14 @@ class _Optional(TypedDict, total=False):
     local_delta: Optional[float]
     # Noise standard deviation over the clipping norm C; the sensitivity is 2C.
     sigma: Optional[float]
+    # How far apart two records can be, in the unit of σ; 2 if it is left out, for σ in clipping norms.
+    sensitivity: Optional[float]
     # Number of values of k-ary randomized response.
     categories: Optional[Count]
     # Dimension of the vectors.
     dimension: Optional[Count]
+    # How large a share of all possible reports the set is that a record makes likely.
+    share: Optional[float]
     # Points (ε, δ) of a local privacy profile, from ε = 0 on, convex in e^ε: pairs, or an array with two columns.
     profile: Optional[Iterable[Sequence[float]]]
 
@@ -85,8 +90,11 @@ class _Trust(TypedDict, total=False):
     max_order: Optional[float]
 
 
-class QuestionArguments(RoundsArguments, _Trust):
-    """Also which bounds may answer."""
+class QuestionArguments(RoundsArguments, _Trust, total=False):
+    """Also which datasets are neighbours, and which bounds may answer."""
+
+    # "replace-one" if it is left out.
+    adjacency: Optional[Adjacency]
 
 
 class CalibrationArguments(_Optional, _Trust, total=False):
@@ -94,3 +102,4 @@ class CalibrationArguments(_Optional, _Trust, total=False):
 
     clients: Optional[Count]
     rounds: Optional[Count]
+    adjacency: Optional[Adjacency]

@@ -172,14 +172,9 @@ impl Given {
         };
         let randomizer = row.name;
         if let Some(parameter) = parameters.find(|parameter| self.has(*parameter) && !belongs(parameter)) {
-            return Err(match self.probably_meant() {
-                // Nobody said which randomizer: one that takes what was given was meant.
-                Some(advice) => {
-                    let missing = row.parameters.iter().copied().filter(|known| !self.has(*known)).collect();
-                    Refusal::Needs { randomizer, missing, advice: Some(advice) }
-                }
-                None => Refusal::Stranger { parameter, randomizer, takes: row.parameters.to_vec() },
-            });
+            // Nobody said which randomizer: one that takes what was given was meant.
+            let advice = self.probably_meant();
+            return Err(Refusal::Stranger { parameter, randomizer, takes: row.parameters.to_vec(), advice });
         }
         let missing: Vec<Parameter> = row.parameters.iter().copied().filter(|known| !self.has(*known)).collect();
         if !missing.is_empty() {

@@ -120,6 +120,8 @@ pub enum Refusal {
         randomizer: &'static str,
         /// What the randomizer takes.
         takes: Vec<Parameter>,
+        /// What was probably meant.
+        advice: Option<Advice>,
     },
     /// A parameter that is in the randomizer already.
     AlreadyGiven {
@@ -235,12 +237,10 @@ impl Refusal {
             Self::Needs { randomizer: of, missing, advice } => {
                 with(format!("{} needs {}", randomizer(of), spelling.names(missing)), advice)
             }
-            Self::Stranger { parameter, randomizer: of, takes } => format!(
-                "{} does not belong to {}, which takes {}",
-                name(parameter),
-                randomizer(of),
-                spelling.names(takes)
-            ),
+            Self::Stranger { parameter, randomizer: of, takes, advice } => {
+                let (name, of, takes) = (name(parameter), randomizer(of), spelling.names(takes));
+                with(format!("{name} does not belong to {of}, which takes {takes}"), advice)
+            }
             Self::AlreadyGiven { parameter } => {
                 format!("{} is already in the randomizer that was passed; leave it out", name(parameter))
             }
@@ -316,6 +316,7 @@ mod tests {
             parameter: Parameter::Sigma,
             randomizer: "krr",
             takes: vec![Parameter::LocalEpsilon, Parameter::Categories],
+            advice: None,
         };
         assert_eq!(
             refusal.words(Spelling::Flags),

@@ -1,0 +1,106 @@
+//! A randomizer in a configuration file: a table with its name and its parameters, read by the
+//! same rules as flags and keyword arguments.
+
+use crate::given::Given;
+use crate::parameter::{Group, Kind, Parameter};
+use crate::refusal::{Refusal, Spelling};
+use crate::value::Value;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use shuffledp_accounting::profile::ProfilePoints;
+use shuffledp_accounting::scheme::RandomizerSpec;
+use std::collections::BTreeMap;
+
+/// What may stand in a table.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Count(u64),
+    Real(f64),
+    Word(String),
+    Points(Vec<(f64, f64)>),
+}
+
+/// For `#[serde(deserialize_with = "…")]`.
+pub fn randomizer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RandomizerSpec, D::Error> {
+    let table = BTreeMap::<String, Written>::deserialize(deserializer)?;
+    read(table).map_err(|refusal| D::Error::custom(refusal.words(Spelling::Keys)))
+}
+
+fn read(table: BTreeMap<String, Written>) -> Result<RandomizerSpec, Refusal> {
+    let mut given = Given::new();
+    for (name, written) in table {
+        let parameter = match name.as_str() {
+            "name" => Parameter::Randomizer,
+            other => Parameter::named(&other.replace('_', "-"))
+                .filter(|parameter| parameter.row().group == Group::Randomizer && *parameter != Parameter::Randomizer)
+                .ok_or_else(|| {
+                    let meant = Parameter::meant(other).filter(|meant| meant.row().group == Group::Randomizer);
+                    Refusal::UnknownName { name: name.clone(), meant }
+                })?,
+        };
+        given.set(parameter, value(parameter, written)?);
+    }
+    if !given.has(Parameter::Randomizer) {
+        return Err(Refusal::Missing { parameter: Parameter::Randomizer, needed_by: None });
+    }
+    given.randomizer()
+}
+
+fn value(parameter: Parameter, written: Written) -> Result<Value, Refusal> {
+    Ok(match (parameter.row().kind, written) {
+        (Kind::Count, Written::Count(count)) => Value::Count(count),
+        (Kind::Real, Written::Real(real)) => Value::Real(real),
+        (Kind::Real, Written::Count(count)) => Value::Real(count as f64),
+        (Kind::Word, Written::Word(word)) => Value::Word(word),
+        (Kind::Points, Written::Points(points)) => Value::Points(ProfilePoints::new(&points)?),
+        (_, written) => {
+            let value = match written {
+                Written::Count(count) => count.to_string(),
+                Written::Real(real) => real.to_string(),
+                Written::Word(word) => word,
+                Written::Points(_) => "a list of points".to_owned(),
+            };
+            let requirement = parameter.row().range.to_owned();
+            return Err(Refusal::OutOfRange { parameter, requirement, value, advice: None });
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shuffledp_accounting::scheme::Mechanism;
+
+    fn of(text: &str) -> Result<RandomizerSpec, String> {
+        randomizer(&mut serde_json::Deserializer::from_str(text)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_table_is_read_like_flags() {
+        let spec = of(r#"{"name": "krr", "local_epsilon": 1, "categories": 7}"#).unwrap();
+        assert_eq!(spec.mechanism(), Mechanism::Krr { local_epsilon: 1.0, categories: 7 });
+        let spec = of(r#"{"name": "profile", "profile": [[0, 0.5], [1, 0]]}"#).unwrap();
+        assert_eq!(spec.pure_epsilon(), Some(1.0));
+        // What was written by serde is read back.
+        let written = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::to_string(&of(&written).unwrap()).unwrap(), written);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_the_words_of_the_file() {
+        for (text, words) in [
+            (r#"{"name": "gaussian", "noise_multiplier": 5}"#, "did you mean sigma"),
+            (r#"{"name": "gaussian"}"#, "randomizer gaussian needs sigma"),
+            (r#"{"name": "gausian", "sigma": 5}"#, "did you mean 'gaussian'"),
+            (r#"{"name": "rr", "local_epsilon": 1, "sigma": 3}"#, "sigma does not belong to randomizer rr"),
+            (r#"{"name": "rr", "local_epsilon": -1}"#, "local_epsilon must be a finite number of at least 0"),
+            (r#"{"name": "rr", "local_epsilon": "two"}"#, "local_epsilon must be a finite number"),
+            (r#"{"local_epsilon": 1}"#, "randomizer is missing"),
+            (r#"{"name": "rr", "clients": 1, "local_epsilon": 1}"#, "'clients' is not a parameter"),
+        ] {
+            let refused = of(text).unwrap_err();
+            assert!(refused.contains(words), "{text}: {refused}");
+        }
+    }
+}
