@@ -48,12 +48,13 @@ impl Unknown {
         !matches!(self, Self::Sigma | Self::Clients)
     }
 
-    /// The question with this value in place of its own.
+    /// The question with this value in place of its own, and its adjacency as it is.
     pub fn put(self, question: &Question, value: f64) -> Result<Question> {
         let (scheme, clients) = (question.scheme(), question.scheme().clients());
         let mechanism = question.randomizer().mechanism();
         let asked = |scheme: Scheme, mechanism: Mechanism, rounds: u64| {
-            Question::new(Round { scheme, randomizer: RandomizerSpec::new(mechanism)? }, rounds)
+            Question::new(Round { scheme, randomizer: RandomizerSpec::new(mechanism)? }, rounds)?
+                .with_adjacency(question.adjacency())
         };
         match self {
             Self::LocalEpsilon => asked(*scheme, with_local_epsilon(mechanism, value)?, question.rounds()),

@@ -1,12 +1,12 @@
 //! The bounds of the catalogue that go by displacement.
 
 use super::composed::Composed;
-use super::{Displacement, Fineness, Known};
+use super::{Displacement, Fineness, Known, Profiles};
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::profile::LocalProfile;
-use crate::scheme::{LocalStructure, Question, RandomizerSpec};
+use crate::scheme::{Adjacency, LocalStructure, Question, RandomizerSpec};
 
 /// Every bound by displacement, in the order in which they are shown.
 pub(crate) const METHODS: &[&dyn Method] = &[
@@ -87,7 +87,13 @@ impl ByDisplacement {
             (Class::Profile, _) if !is_known_by_profile(randomizer) => {
                 return Err(AccountingError::not_applicable("of the profile only ε0 is known"));
             }
-            (Class::Profile, _) => Known::Profile(randomizer.local_profile()),
+            (Class::Profile, _) => {
+                let far = randomizer.local_profile();
+                match (question.adjacency(), randomizer.profile_against_zero()) {
+                    (Adjacency::ZeroOut, Some(near)) => Known::ZeroOut(Profiles { near, far }),
+                    _ => Known::Profile(far),
+                }
+            }
         };
         let displacement = Displacement::new(question.scheme(), known, fineness)?;
         Ok(Box::new(Composed::of(displacement, question.rounds())))

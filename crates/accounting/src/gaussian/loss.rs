@@ -53,7 +53,7 @@ impl PairRound {
     /// How far losses reach.
     fn extent(&self, floor: f64) -> Extent {
         let clients = self.scheme.clients() as f64;
-        Extent::of(&self.profile, clients * displacement::speaks(&self.scheme), clients, floor)
+        Extent::of(&self.profile, &self.profile, clients * displacement::speaks(&self.scheme), clients, floor)
     }
 
     /// Divergences at many t ≥ 1.

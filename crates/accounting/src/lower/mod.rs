@@ -14,7 +14,7 @@ use crate::numerics::normal;
 use crate::pair::lower::{BinaryPair, Overlap, third_value};
 use crate::pair::{Direction, Resolution};
 use crate::pld::{LossLattice, Rounds, cache};
-use crate::scheme::{LocalStructure, Mechanism, Question, Scheme};
+use crate::scheme::{Adjacency, LocalStructure, Mechanism, Question, Scheme};
 use std::sync::Arc;
 
 /// Every lower bound, in the order in which they are shown.
@@ -43,9 +43,17 @@ impl Method for TwoRr {
         true
     }
 
+    /// Of a class of randomizers: zero may be any of the values (`docs/theory/lower.md`, section 9).
+    fn covers(&self, _adjacency: Adjacency) -> bool {
+        true
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
         let local_epsilon = match question.randomizer().local_structure() {
-            LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } => epsilon,
+            // Zero is not one of the two inputs that are told apart best.
+            LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } if question.adjacency() == Adjacency::ReplaceOne => {
+                epsilon
+            }
             _ => class_epsilon(question)?,
         };
         let pair = BinaryPair::two_level(question.scheme(), local_epsilon, 0.5)?;
@@ -66,6 +74,11 @@ impl Method for ThirdValue {
 
     /// Reports that depend on nothing are a special case.
     fn covers_sequential(&self) -> bool {
+        true
+    }
+
+    /// Of a class of randomizers: zero may be any of the values (`docs/theory/lower.md`, section 9).
+    fn covers(&self, _adjacency: Adjacency) -> bool {
         true
     }
 
@@ -113,17 +126,27 @@ impl Method for OneBit {
         )
     }
 
+    /// Zero and a record at the end of the ball are two records half as far apart.
+    fn covers(&self, _adjacency: Adjacency) -> bool {
+        true
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
         let scheme = question.scheme();
         let pair = match (question.randomizer().mechanism(), question.randomizer().local_structure()) {
-            (_, LocalStructure::TwoLevel { epsilon, high_mass }) if high_mass < 0.5 => {
+            (_, LocalStructure::TwoLevel { epsilon, high_mass })
+                if high_mass < 0.5 && question.adjacency() == Adjacency::ReplaceOne =>
+            {
                 BinaryPair::two_level(scheme, epsilon, high_mass)?
             }
             // Records ±a, noise of scale 2a/ε0: the report exceeds a with probability 1/2 from +a, and e^{−ε0}/2 from −a.
             (Mechanism::Laplace { local_epsilon }, _) => {
-                BinaryPair::new(scheme, (-local_epsilon).exp() / 2.0, -(-local_epsilon).exp_m1() / 2.0)?
+                let loss = local_epsilon * share_of_diameter(question);
+                BinaryPair::new(scheme, (-loss).exp() / 2.0, -(-loss).exp_m1() / 2.0)?
             }
-            (Mechanism::Gaussian { sigma }, _) => return gaussian_bits(question, 2.0 / sigma),
+            (Mechanism::Gaussian { sigma }, _) => {
+                return gaussian_bits(question, 2.0 / sigma * share_of_diameter(question));
+            }
             _ => return Err(AccountingError::not_applicable("no bit of this randomizer's reports is known exactly")),
         };
         Ok(Box::new(Attained::both_directions(&[pair], question.rounds())))
@@ -166,6 +189,15 @@ fn gaussian_bits(question: &Question, mu: f64) -> Result<Box<dyn Analysis>> {
     };
     let pairs: Vec<BinaryPair> = thresholds.into_iter().filter_map(|threshold| pair(threshold).ok()).collect();
     if pairs.is_empty() { Err(nothing()) } else { Ok(Box::new(Attained::both_directions(&pairs, question.rounds()))) }
+}
+
+/// How far apart the victim's two records may be, as a share of the diameter of a ball of inputs.
+/// Halving a float is exact.
+fn share_of_diameter(question: &Question) -> f64 {
+    match question.adjacency() {
+        Adjacency::ReplaceOne => 1.0,
+        Adjacency::ZeroOut => 0.5,
+    }
 }
 
 /// About how many clients speak. Chooses bits; nothing rests on it.

@@ -48,7 +48,8 @@ pub enum Mechanism {
         /// ε0.
         local_epsilon: f64,
     },
-    /// PrivUnit on the unit sphere, its cap chosen for the least variance.
+    /// PrivUnit on the unit sphere, its cap chosen for the least variance. Shorter vectors, zero
+    /// included, are rounded to the sphere at random first.
     PrivUnit {
         /// ε0.
         local_epsilon: f64,
@@ -281,6 +282,20 @@ impl RandomizerSpec {
                 LocalGuarantee::Concentrated { mu } => LocalProfile::Concentrated { mu },
             },
         }
+    }
+
+    /// Is the zero vector one of the inputs? Randomized response has categories instead. Of a class
+    /// of randomizers it is one of the inputs that the class speaks of.
+    pub fn takes_zero(&self) -> bool {
+        !matches!(self.0, Mechanism::Rr { .. } | Mechanism::Krr { .. })
+    }
+
+    /// The privacy profile of one report of any record against one of the zero vector, in both
+    /// orders, where it is better than [that of any two records](Self::local_profile): noise on the
+    /// records of a ball, in which zero is half as far from any record as two records are from each
+    /// other.
+    pub fn profile_against_zero(&self) -> Option<LocalProfile> {
+        self.local_profile().at_half_distance()
     }
 
     /// May a report depend on those before it in the same round?
