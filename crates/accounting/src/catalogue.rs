@@ -307,6 +307,18 @@ mod tests {
     }
 
     #[test]
+    fn every_method_has_a_name_of_its_own() {
+        let mut names = std::collections::HashSet::new();
+        for About { id, name, .. } in methods().flat_map(|method| [method.about(), method.about_renyi()]) {
+            assert!(!name.trim().is_empty() && name != id, "{id}: {name:?}");
+            assert!(name.chars().count() <= 60, "{id}: {name:?} is too long");
+            names.insert((name, id));
+        }
+        let distinct: std::collections::HashSet<_> = names.iter().map(|(name, _)| *name).collect();
+        assert_eq!(distinct.len(), methods().count(), "two methods share a name: {names:?}");
+    }
+
+    #[test]
     fn orders_are_checked() {
         for order in [1.0, 0.5, -2.0, f64::NAN, f64::INFINITY] {
             assert!(survey(&question(1), Target::RenyiAt { order }, &Options::default()).is_err(), "{order}");

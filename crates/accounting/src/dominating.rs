@@ -23,21 +23,28 @@ const BLANKET: &str = "privacy blanket of a two-level randomizer as a linear mul
 
 const ANY_LDP_RDP: About = About {
     id: "any-ldp-rdp",
+    name: "Feldman–McMillan–Talwar clones, Rényi",
     kind: Kind::Upper,
     standing: Standing::Rigorous,
     citation: CLONES,
     note: "any ε0-LDP randomizer; Rényi divergence of the pair, added up and converted",
 };
-const ANY_LDP_PLD: About =
-    About { id: "any-ldp-pld", note: "any ε0-LDP randomizer; loss distribution of the pair, composed", ..ANY_LDP_RDP };
+const ANY_LDP_PLD: About = About {
+    id: "any-ldp-pld",
+    name: "Feldman–McMillan–Talwar clones, composed",
+    note: "any ε0-LDP randomizer; loss distribution of the pair, composed",
+    ..ANY_LDP_RDP
+};
 const TWO_LEVEL_RDP: About = About {
     id: "two-level-rdp",
+    name: "Privacy blanket, two-level randomizers, Rényi",
     citation: BLANKET,
     note: "randomizers whose density takes two values; Rényi divergence of the pair, added up and converted",
     ..ANY_LDP_RDP
 };
 const TWO_LEVEL_PLD: About = About {
     id: "two-level-pld",
+    name: "Privacy blanket, two-level randomizers, composed",
     note: "randomizers whose density takes two values; loss distribution of the pair, composed",
     ..TWO_LEVEL_RDP
 };
@@ -128,6 +135,7 @@ impl Method for Envelope {
     fn about(&self) -> About {
         About {
             id: "rr-envelope-pld",
+            name: "Binary randomized response, worst dataset",
             citation: "worst dataset of binary randomized response, found by scanning all of them: docs/theory/binary.md",
             note: "binary randomized response only; the envelope of all datasets, composed",
             ..ANY_LDP_PLD

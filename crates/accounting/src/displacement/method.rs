@@ -17,6 +17,7 @@ pub(crate) const METHODS: &[&dyn Method] = &[
 
 const ANY: About = About {
     id: "displacement-any-pld",
+    name: "Displacement, any ε0-LDP randomizer",
     kind: Kind::Upper,
     standing: Standing::Rigorous,
     citation: "displacement, with the extreme types of an ε0-LDP randomizer in blocks: docs/theory/displacement.md",
@@ -24,12 +25,14 @@ const ANY: About = About {
 };
 const ONE_BIT: About = About {
     id: "displacement-one-bit-pld",
+    name: "Displacement, one-bit randomizers",
     citation: "displacement, with the worst number of either type of a one-bit randomizer: docs/theory/displacement.md",
     note: "two-level randomizers with q = 1/2; loss distribution of the bound on a round, composed",
     ..ANY
 };
 const PROFILE: About = About {
     id: "displacement-profile-pld",
+    name: "Displacement, local privacy profile",
     citation: "displacement, from the local privacy profile alone: docs/theory/displacement.md",
     note: "any randomizer, by its local privacy profile; loss distribution of the bound on a round, composed",
     ..ANY

@@ -154,6 +154,7 @@ impl Method for PairLoss {
     fn about(&self) -> About {
         About {
             id: "gaussian-pair-pld",
+            name: "Shuffle Gaussian, conjectured worst pair, composed",
             kind: Kind::Upper,
             standing: Standing::Conjectured,
             citation: "the pair of Liew and Takahashi 2022 (arXiv 2206.09569), Theorem 1, at sensitivity 2C, both directions, by its loss \

@@ -33,6 +33,7 @@ impl Method for FullReport {
     fn about(&self) -> About {
         about(
             "full-report-pld",
+            "Attained by whole reports",
             "what whole reports of the named mechanism lose when all other clients hold one of the victim's two records",
         )
     }

@@ -23,8 +23,8 @@ pub(crate) const METHODS: &[&dyn Method] = &[&TwoRr, &ThirdValue, &ThirdCap, &fu
 /// Lattice points to a standard deviation of one round.
 const PER_DEVIATION: f64 = 128.0;
 
-const fn about(id: &'static str, note: &'static str) -> About {
-    About { id, kind: Kind::Lower, standing: Standing::Rigorous, citation: "docs/theory/lower.md", note }
+const fn about(id: &'static str, name: &'static str, note: &'static str) -> About {
+    About { id, name, kind: Kind::Lower, standing: Standing::Rigorous, citation: "docs/theory/lower.md", note }
 }
 
 /// `2-rr-pld`: binary randomized response, everyone else at the victim's first record.
@@ -34,6 +34,7 @@ impl Method for TwoRr {
     fn about(&self) -> About {
         about(
             "2-rr-pld",
+            "Attained by binary randomized response",
             "what binary randomized response loses when all other clients hold one of the victim's two records",
         )
     }
@@ -68,6 +69,7 @@ impl Method for ThirdValue {
     fn about(&self) -> About {
         about(
             "3-rr-pld",
+            "Attained by randomized response, a third value",
             "what randomized response over three values (or as many as asked) loses when all other clients hold a third one",
         )
     }
@@ -101,6 +103,7 @@ impl Method for ThirdCap {
     fn about(&self) -> About {
         about(
             "third-cap-pld",
+            "Attained by PrivUnit, an orthogonal cap",
             "what PrivUnit loses when the victim holds one of two opposite directions, and all other clients one orthogonal to them",
         )
     }
@@ -122,6 +125,7 @@ impl Method for OneBit {
     fn about(&self) -> About {
         about(
             "one-bit-pld",
+            "Attained by one bit of every report",
             "what one well-chosen bit of every report loses when all other clients hold one of the victim's two records",
         )
     }

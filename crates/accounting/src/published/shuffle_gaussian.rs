@@ -87,6 +87,7 @@ impl Method for Theorem1 {
     fn about(&self) -> About {
         About {
             id: "shuffle-gaussian-theorem-1",
+            name: "Liew–Takahashi 2022 shuffle Gaussian, Theorem 1",
             kind: Kind::Upper,
             standing: Standing::Conjectured,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 1",
@@ -108,6 +109,7 @@ impl Method for Theorem2 {
     fn about(&self) -> About {
         About {
             id: "shuffle-gaussian-theorem-2",
+            name: "Liew–Takahashi 2022 shuffle Gaussian, Theorem 2",
             kind: Kind::Upper,
             standing: Standing::Conjectured,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 2",
@@ -153,6 +155,7 @@ impl Method for Theorem3 {
     fn about(&self) -> About {
         About {
             id: "shuffle-gaussian-theorem-3",
+            name: "Liew–Takahashi 2022 shuffle Gaussian, Theorem 3",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 3, Δ = 1/2",
@@ -181,6 +184,7 @@ impl Method for Corollary1 {
     fn about(&self) -> About {
         About {
             id: "shuffle-gaussian-corollary-1",
+            name: "Liew–Takahashi 2022 shuffle Gaussian, Corollary 1",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Corollary 1",

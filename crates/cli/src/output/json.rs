@@ -52,7 +52,7 @@ struct Entry<'a> {
 
 impl Serialize for Entry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Bound { value, id, kind, standing, order, citation, note } = self.bound;
+        let Bound { value, id, kind, standing, order, citation, note, .. } = self.bound;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", id)?;
         map.serialize_entry("kind", if *kind == Kind::Upper { "upper" } else { "lower" })?;

@@ -17,6 +17,7 @@ impl Method for Theorem3 {
     fn about(&self) -> About {
         About {
             id: "enhanced-theorem-3",
+            name: "Enhanced amplification bounds, Theorem 3",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Enhanced amplification bounds (arXiv 2401.04306), Theorem 3, with blocks for clients and epochs for rounds",

@@ -16,6 +16,7 @@ impl Method for Theorem2 {
     fn about(&self) -> About {
         About {
             id: "girgis-theorem-2",
+            name: "Girgis et al. 2021, Theorem 2 (lower)",
             kind: Kind::Lower,
             standing: Standing::Flawed,
             citation: "Girgis, Data, Diggavi 2021 (arXiv 2107.08763), Theorem 2, the larger of both directions",

@@ -73,7 +73,7 @@ struct Source<'a>(&'a About);
 
 impl Serialize for Source<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let About { id, kind, standing, citation, note } = self.0;
+        let About { id, kind, standing, citation, note, .. } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", id)?;
         map.serialize_entry("kind", if *kind == Kind::Upper { "upper" } else { "lower" })?;
