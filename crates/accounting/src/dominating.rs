@@ -119,7 +119,7 @@ impl Class {
                 upper::two_level(question.scheme(), epsilon, high_mass)
             }
             (Self::TwoLevel, LocalStructure::Pure { .. }) => Err(AccountingError::not_applicable(
-                "this randomizer's density is not known to take two values only (name one that does with --randomizer)",
+                "this randomizer's density is not known to take two values only (name a randomizer for which it is)",
             )),
             (_, LocalStructure::Approximate) => Err(AccountingError::not_applicable(
                 "the randomizer is not pure ε0-LDP, so no linear pair dominates it",

@@ -26,7 +26,7 @@ impl Unknown {
     pub const ALL: [Self; 6] =
         [Self::LocalEpsilon, Self::Sigma, Self::Rounds, Self::Clients, Self::Sampled, Self::CheckIn];
 
-    /// The name, spelled like the command-line flag without its dashes.
+    /// The parameter's name, as in [`OutOfRange`](AccountingError::OutOfRange).
     pub fn word(self) -> &'static str {
         match self {
             Self::LocalEpsilon => "local-epsilon",

@@ -92,7 +92,7 @@ impl Method for Theorem1 {
             standing: Standing::Conjectured,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 1",
             note: "its \"without loss of generality\" pair is not the worst at the paper's sensitivity; read here at sensitivity 2C, where that is a \
-                   conjecture; the paper's Table 1 stops at order 30 (--max-order 30)",
+                   conjecture; the paper's Table 1 stops at order 30 (set the largest order to 30 to reproduce it)",
         }
     }
 
