@@ -6,7 +6,7 @@ use crate::error::{AccountingError, Result};
 use crate::pair::{Direction, LinearPair, Resolution, envelope, upper};
 use crate::pld::{Divergences, LossLattice, Rounds, cache};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
-use crate::scheme::{LocalStructure, Mechanism, Question, Scheme};
+use crate::scheme::{LocalStructure, Question, Scheme};
 use std::sync::Arc;
 
 /// Every bound of ours, in the order in which they are shown.
@@ -168,10 +168,8 @@ impl Envelope {
 
 /// ε0, if the randomizer is binary randomized response.
 fn binary_epsilon(question: &Question) -> Option<f64> {
-    match question.randomizer().mechanism() {
-        Mechanism::Rr { local_epsilon } | Mechanism::Krr { local_epsilon, categories: 2 } => Some(local_epsilon),
-        _ => None,
-    }
+    let randomizer = question.randomizer();
+    randomizer.pure_epsilon().filter(|_| randomizer.local().categories == Some(2))
 }
 
 /// The upward lattice of a pair, as fine as `rounds` of it can use.

@@ -116,37 +116,16 @@ impl Unknown {
 }
 
 fn with_local_epsilon(mechanism: Mechanism, local_epsilon: f64) -> Result<Mechanism> {
-    use Mechanism::*;
-    Ok(match mechanism {
-        Any { .. } => Any { local_epsilon },
-        Rr { .. } => Rr { local_epsilon },
-        Krr { categories, .. } => Krr { local_epsilon, categories },
-        RInf { .. } => RInf { local_epsilon },
-        R1 { .. } => R1 { local_epsilon },
-        R2 { .. } => R2 { local_epsilon },
-        LdpSgd { .. } => LdpSgd { local_epsilon },
-        PrivUnit { dimension, .. } => PrivUnit { local_epsilon, dimension },
-        Approximate { local_delta, .. } => Approximate { local_epsilon, local_delta },
-        Laplace { .. } => Laplace { local_epsilon },
-        DiscreteLaplace { .. } => DiscreteLaplace { local_epsilon },
-        Sequential { .. } => Sequential { local_epsilon },
-        Profile { .. } => {
-            return Err(AccountingError::not_applicable(
-                "a local ε is asked for, and the randomizer is given by its profile",
-            ));
-        }
-        Gaussian { .. } | DiscreteGaussian { .. } => {
-            return Err(AccountingError::not_applicable(
-                "a local ε is asked for, and the randomizer has none: it has a σ",
-            ));
-        }
+    mechanism.with_local_epsilon(local_epsilon).ok_or_else(|| {
+        AccountingError::not_applicable(if mechanism.with_sigma(1.0).is_some() {
+            "a local ε is asked for, and the randomizer has none: it has a σ"
+        } else {
+            "a local ε is asked for, and the randomizer is given by its profile"
+        })
     })
 }
 
 fn with_sigma(mechanism: Mechanism, sigma: f64) -> Result<Mechanism> {
-    match mechanism {
-        Mechanism::Gaussian { .. } => Ok(Mechanism::Gaussian { sigma }),
-        Mechanism::DiscreteGaussian { .. } => Ok(Mechanism::DiscreteGaussian { sigma }),
-        _ => Err(AccountingError::not_applicable("a σ is asked for, and the randomizer has none")),
-    }
+    let none = || AccountingError::not_applicable("a σ is asked for, and the randomizer has none");
+    mechanism.with_sigma(sigma).ok_or_else(none)
 }

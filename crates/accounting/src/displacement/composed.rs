@@ -7,7 +7,7 @@ use crate::numerics::led_bisection::smallest_safe_led;
 use crate::pair::{Direction, LinearPair, Resolution, upper};
 use crate::pld::{LossDistribution, LossLattice, Rounds, cache};
 use crate::profile::LocalProfile;
-use crate::scheme::{LocalStructure, Mechanism, Output, RandomizerSpec, Release, Round};
+use crate::scheme::{LocalStructure, Output, RandomizerSpec, Release, Round};
 use std::sync::Arc;
 
 /// Everything that happened to the records of the same clients, ready to be asked for ε or δ.
@@ -160,19 +160,17 @@ impl Composed {
 impl Bounded {
     fn new(round: &Round) -> Result<Self> {
         let Round { scheme, randomizer } = round;
-        match randomizer.mechanism() {
-            Mechanism::Sequential { local_epsilon } => Ok(Self::Clones(upper::any_ldp(scheme, local_epsilon)?)),
-            _ => {
-                let known = all_that_is_known(randomizer);
-                let displacement = Displacement::new(scheme, known, Fineness::FINE)?;
-                Ok(match known {
-                    Known::Profile(LocalProfile::TwoLevel { epsilon, high_mass }) => {
-                        Self::Either(displacement, upper::two_level(scheme, epsilon, high_mass)?)
-                    }
-                    _ => Self::Displaced(displacement),
-                })
-            }
+        if let (true, Some(local_epsilon)) = (randomizer.is_sequential(), randomizer.pure_epsilon()) {
+            return Ok(Self::Clones(upper::any_ldp(scheme, local_epsilon)?));
         }
+        let known = all_that_is_known(randomizer);
+        let displacement = Displacement::new(scheme, known, Fineness::FINE)?;
+        Ok(match known {
+            Known::Profile(LocalProfile::TwoLevel { epsilon, high_mass }) => {
+                Self::Either(displacement, upper::two_level(scheme, epsilon, high_mass)?)
+            }
+            _ => Self::Displaced(displacement),
+        })
     }
 
     /// Whether the orders of two neighbours have losses of their own.

@@ -10,7 +10,7 @@ use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::pair::lower::lower_rate;
 use crate::pld::LossLattice;
-use crate::scheme::{Adjacency, LocalStructure, Mechanism, Question, Scheme};
+use crate::scheme::{Adjacency, LocalStructure, Noise, Question, Scheme};
 use std::sync::Arc;
 
 /// `full-report-pld`.
@@ -55,19 +55,17 @@ impl Method for FullReport {
 /// Reports from two records of the named mechanism that are as far apart as any.
 fn report_of(question: &Question) -> Result<Report> {
     let (randomizer, share) = (question.randomizer(), share_of_diameter(question));
-    match (randomizer.mechanism(), randomizer.local_structure()) {
+    match (randomizer.local().noise, randomizer.local_structure()) {
         // Rounded down: a little less than the distance of the records is the distance of two
         // records between them.
-        (Mechanism::Gaussian { sigma }, _) => Report::gaussian((2.0 / sigma).next_down() * share),
-        (Mechanism::Laplace { local_epsilon }, _) => Report::laplace(local_epsilon.next_down() * share),
+        (Some(Noise::Gaussian { ratio }), _) => Report::gaussian(ratio.next_down() * share),
+        (Some(Noise::Laplace { epsilon }), _) => Report::laplace(epsilon.next_down() * share),
         // On every grid the discrete Laplace tells more: the continuous one is the discrete one
         // with independent noise added. Its scale in whole steps is rounded up, by less than this.
-        (Mechanism::DiscreteLaplace { local_epsilon }, _) => {
-            Report::laplace(local_epsilon * (1.0 - STEP_ROUNDING) * share)
-        }
+        (Some(Noise::DiscreteLaplace { epsilon }), _) => Report::laplace(epsilon * (1.0 - STEP_ROUNDING) * share),
         // The question names no grid, so it is about all of them; on finer and finer ones the discrete
         // Gaussian comes as near to the continuous one as one likes.
-        (Mechanism::DiscreteGaussian { sigma }, _) => Report::gaussian((2.0 / sigma).next_down() * share),
+        (Some(Noise::DiscreteGaussian { ratio }), _) => Report::gaussian(ratio.next_down() * share),
         (_, LocalStructure::TwoLevel { epsilon, high_mass })
             if high_mass < 0.5 && question.adjacency() == Adjacency::ReplaceOne =>
         {

@@ -14,7 +14,7 @@ use crate::numerics::normal;
 use crate::pair::lower::{BinaryPair, Overlap, third_value};
 use crate::pair::{Direction, Resolution};
 use crate::pld::{LossLattice, Rounds, cache};
-use crate::scheme::{Adjacency, LocalStructure, Mechanism, Question, Scheme};
+use crate::scheme::{Adjacency, LocalGuarantee, LocalStructure, Noise, Question, RandomizerSpec, Scheme};
 use std::sync::Arc;
 
 /// Every lower bound, in the order in which they are shown.
@@ -85,9 +85,9 @@ impl Method for ThirdValue {
     }
 
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
-        let (local_epsilon, categories) = match question.randomizer().mechanism() {
-            Mechanism::Krr { local_epsilon, categories } => (local_epsilon, categories),
-            _ => (class_epsilon(question)?, 3),
+        let (local_epsilon, categories) = match class_epsilon(question) {
+            Ok(local_epsilon) => (local_epsilon, 3),
+            Err(error) => values(question.randomizer()).ok_or(error)?,
         };
         let pair = third_value(question.scheme(), local_epsilon, Overlap::of_values(categories)?)?;
         let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION, Resolution::FINE);
@@ -109,7 +109,9 @@ impl Method for ThirdCap {
     }
 
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
-        let Mechanism::PrivUnit { local_epsilon, dimension } = question.randomizer().mechanism() else {
+        let randomizer = question.randomizer();
+        let (Some(dimension), Some(local_epsilon)) = (randomizer.local().cap_dimension(), randomizer.pure_epsilon())
+        else {
             return Err(AccountingError::not_applicable("the randomizer has no caps"));
         };
         let pair = third_value(question.scheme(), local_epsilon, Overlap::of_caps(local_epsilon, dimension))?;
@@ -137,19 +139,19 @@ impl Method for OneBit {
 
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
         let scheme = question.scheme();
-        let pair = match (question.randomizer().mechanism(), question.randomizer().local_structure()) {
+        let pair = match (question.randomizer().local().noise, question.randomizer().local_structure()) {
             (_, LocalStructure::TwoLevel { epsilon, high_mass })
                 if high_mass < 0.5 && question.adjacency() == Adjacency::ReplaceOne =>
             {
                 BinaryPair::two_level(scheme, epsilon, high_mass)?
             }
             // Records ±a, noise of scale 2a/ε0: the report exceeds a with probability 1/2 from +a, and e^{−ε0}/2 from −a.
-            (Mechanism::Laplace { local_epsilon }, _) => {
-                let loss = local_epsilon * share_of_diameter(question);
+            (Some(Noise::Laplace { epsilon }), _) => {
+                let loss = epsilon * share_of_diameter(question);
                 BinaryPair::new(scheme, (-loss).exp() / 2.0, -(-loss).exp_m1() / 2.0)?
             }
-            (Mechanism::Gaussian { sigma }, _) => {
-                return gaussian_bits(question, 2.0 / sigma * share_of_diameter(question));
+            (Some(Noise::Gaussian { ratio }), _) => {
+                return gaussian_bits(question, ratio * share_of_diameter(question));
             }
             _ => return Err(AccountingError::not_applicable("no bit of this randomizer's reports is known exactly")),
         };
@@ -213,12 +215,16 @@ fn expected_speakers(scheme: &Scheme) -> f64 {
 /// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP, or sequential) randomizers, if that is what was
 /// asked about.
 fn class_epsilon(question: &Question) -> Result<f64> {
-    match question.randomizer().mechanism() {
-        Mechanism::Any { local_epsilon }
-        | Mechanism::Approximate { local_epsilon, .. }
-        | Mechanism::Sequential { local_epsilon } => Ok(local_epsilon),
+    let randomizer = question.randomizer();
+    match (randomizer.local().class, randomizer.local_guarantee()) {
+        (Some(_), LocalGuarantee::Pure { epsilon } | LocalGuarantee::Approximate { epsilon, .. }) => Ok(epsilon),
         _ => Err(AccountingError::not_applicable("the named randomizer does not realise this mechanism")),
     }
+}
+
+/// ε0 and the number of values, for randomized response over several.
+fn values(randomizer: &RandomizerSpec) -> Option<(f64, u64)> {
+    Some((randomizer.pure_epsilon()?, randomizer.local().categories?))
 }
 
 /// The largest of several losses that are all attained.

@@ -4,14 +4,17 @@
 //! Adjacency is part of the question, and replace-one unless said otherwise.
 
 mod adjacency;
+mod local;
 mod participation;
 pub mod priv_unit;
 mod randomizer;
 mod release;
 
 pub use adjacency::Adjacency;
+pub(crate) use local::{Class, Noise};
+pub use local::{LocalGuarantee, LocalStructure};
 pub use participation::{MAX_COUNT, Participation, Scheme};
-pub use randomizer::{LocalGuarantee, LocalStructure, Mechanism, RandomizerSpec};
+pub use randomizer::{Mechanism, RandomizerSpec};
 pub(crate) use release::response_loss;
 pub use release::{Output, Release};
 
