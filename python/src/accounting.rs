@@ -151,8 +151,10 @@ fn divergence(
 /// One bound: a number, which side of the truth it is on, what it is worth, and where it comes from.
 #[pyclass(name = "Bound", module = "shuffledp", frozen, get_all)]
 pub(crate) struct PrivacyBound {
-    /// The method's name.
+    /// The method's identifier.
     id: String,
+    /// A name for people.
+    name: String,
     /// "upper" or "lower".
     kind: String,
     /// "rigorous", "conjectured", "asymptotic", "flawed"; a rigorous lower bound is "lower".
@@ -171,6 +173,7 @@ impl From<&Found> for PrivacyBound {
     fn from(bound: &Found) -> Self {
         Self {
             id: bound.id.to_owned(),
+            name: bound.name.to_owned(),
             kind: side(bound.kind).to_owned(),
             standing: bound.standing.word(bound.kind).to_owned(),
             value: bound.value,

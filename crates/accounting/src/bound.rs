@@ -42,8 +42,10 @@ impl Standing {
 /// What is known of a method before it is asked anything.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct About {
-    /// The name in every output; part of the JSON contract.
+    /// The identifier in every output; part of the JSON contract.
     pub id: &'static str,
+    /// A short name for people, at most 60 characters. It may change; [`id`](Self::id) does not.
+    pub name: &'static str,
     /// Which side of the truth.
     pub kind: Kind,
     /// What it is worth.
@@ -77,8 +79,10 @@ impl Answer {
 pub struct Bound {
     /// ε or δ, whichever was asked. Never NaN, never negative; `+∞` when vacuous.
     pub value: f64,
-    /// The method's name.
+    /// The method's identifier.
     pub id: &'static str,
+    /// The method's name, for people.
+    pub name: &'static str,
     /// Which side of the truth.
     pub kind: Kind,
     /// What it is worth.
@@ -102,6 +106,7 @@ impl Bound {
         Self {
             value: answer.value,
             id: about.id,
+            name: about.name,
             kind: about.kind,
             standing: about.standing,
             order: answer.order,

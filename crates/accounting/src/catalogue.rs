@@ -2,7 +2,7 @@
 
 use crate::bound::{About, Answer, Bound, Kind, Standing};
 use crate::error::{AccountingError, Result, require_delta, require_epsilon, require_order};
-use crate::scheme::Question;
+use crate::scheme::{Adjacency, Question};
 use crate::{displacement, dominating, gaussian, lower, published};
 
 /// What is wanted of a question.
@@ -73,6 +73,23 @@ pub trait Method: Sync {
     /// Whether its proof holds where a report may depend on those before it in the same round.
     fn covers_sequential(&self) -> bool {
         false
+    }
+
+    /// Whether its proof holds for such neighbours.
+    ///
+    /// All methods speak of replace-one. Zero is one of the inputs wherever zero-out can be asked, so
+    /// two zero-out neighbours are two replace-one neighbours, and a *rigorous upper* bound on all of
+    /// the latter holds for them (it may be loose). A lower bound does not carry over: it must be
+    /// attained by a pair of which one is zero. Nor do formulas that are believed, asymptotic or
+    /// flawed.
+    fn covers(&self, adjacency: Adjacency) -> bool {
+        match adjacency {
+            Adjacency::ReplaceOne => true,
+            Adjacency::ZeroOut => {
+                let about = self.about();
+                about.kind == Kind::Upper && about.standing == Standing::Rigorous
+            }
+        }
     }
 
     /// Prepares the analysis of one question, or says why it has nothing to say
@@ -207,6 +224,12 @@ fn check_covered(method: &dyn Method, question: &Question) -> Result<()> {
             "the proof does not cover reports that depend on those before them in the same round",
         ));
     }
+    if !method.covers(question.adjacency()) {
+        return Err(AccountingError::not_applicable(format!(
+            "the bound is not proven for {} adjacency",
+            question.adjacency().word()
+        )));
+    }
     Ok(())
 }
 
@@ -281,6 +304,18 @@ mod tests {
         };
         assert_eq!(standing(Target::EpsilonAt { delta: 1e-6 }), Standing::Flawed);
         assert_eq!(standing(Target::RenyiAt { order: 4.0 }), Standing::Rigorous);
+    }
+
+    #[test]
+    fn every_method_has_a_name_of_its_own() {
+        let mut names = std::collections::HashSet::new();
+        for About { id, name, .. } in methods().flat_map(|method| [method.about(), method.about_renyi()]) {
+            assert!(!name.trim().is_empty() && name != id, "{id}: {name:?}");
+            assert!(name.chars().count() <= 60, "{id}: {name:?} is too long");
+            names.insert((name, id));
+        }
+        let distinct: std::collections::HashSet<_> = names.iter().map(|(name, _)| *name).collect();
+        assert_eq!(distinct.len(), methods().count(), "two methods share a name: {names:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::error::{AccountingError, Result};
 use crate::pair::{Direction, LinearPair, Resolution, envelope, upper};
 use crate::pld::{Divergences, LossLattice, Rounds, cache};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
-use crate::scheme::{LocalStructure, Mechanism, Question, Scheme};
+use crate::scheme::{LocalStructure, Question, Scheme};
 use std::sync::Arc;
 
 /// Every bound of ours, in the order in which they are shown.
@@ -23,21 +23,28 @@ const BLANKET: &str = "privacy blanket of a two-level randomizer as a linear mul
 
 const ANY_LDP_RDP: About = About {
     id: "any-ldp-rdp",
+    name: "Feldman–McMillan–Talwar clones, Rényi",
     kind: Kind::Upper,
     standing: Standing::Rigorous,
     citation: CLONES,
     note: "any ε0-LDP randomizer; Rényi divergence of the pair, added up and converted",
 };
-const ANY_LDP_PLD: About =
-    About { id: "any-ldp-pld", note: "any ε0-LDP randomizer; loss distribution of the pair, composed", ..ANY_LDP_RDP };
+const ANY_LDP_PLD: About = About {
+    id: "any-ldp-pld",
+    name: "Feldman–McMillan–Talwar clones, composed",
+    note: "any ε0-LDP randomizer; loss distribution of the pair, composed",
+    ..ANY_LDP_RDP
+};
 const TWO_LEVEL_RDP: About = About {
     id: "two-level-rdp",
+    name: "Privacy blanket, two-level randomizers, Rényi",
     citation: BLANKET,
     note: "randomizers whose density takes two values; Rényi divergence of the pair, added up and converted",
     ..ANY_LDP_RDP
 };
 const TWO_LEVEL_PLD: About = About {
     id: "two-level-pld",
+    name: "Privacy blanket, two-level randomizers, composed",
     note: "randomizers whose density takes two values; loss distribution of the pair, composed",
     ..TWO_LEVEL_RDP
 };
@@ -112,7 +119,7 @@ impl Class {
                 upper::two_level(question.scheme(), epsilon, high_mass)
             }
             (Self::TwoLevel, LocalStructure::Pure { .. }) => Err(AccountingError::not_applicable(
-                "this randomizer's density is not known to take two values only (name one that does with --randomizer)",
+                "this randomizer's density is not known to take two values only (name a randomizer for which it is)",
             )),
             (_, LocalStructure::Approximate) => Err(AccountingError::not_applicable(
                 "the randomizer is not pure ε0-LDP, so no linear pair dominates it",
@@ -128,6 +135,7 @@ impl Method for Envelope {
     fn about(&self) -> About {
         About {
             id: "rr-envelope-pld",
+            name: "Binary randomized response, worst dataset",
             citation: "worst dataset of binary randomized response, found by scanning all of them: docs/theory/binary.md",
             note: "binary randomized response only; the envelope of all datasets, composed",
             ..ANY_LDP_PLD
@@ -160,10 +168,8 @@ impl Envelope {
 
 /// ε0, if the randomizer is binary randomized response.
 fn binary_epsilon(question: &Question) -> Option<f64> {
-    match question.randomizer().mechanism() {
-        Mechanism::Rr { local_epsilon } | Mechanism::Krr { local_epsilon, categories: 2 } => Some(local_epsilon),
-        _ => None,
-    }
+    let randomizer = question.randomizer();
+    randomizer.pure_epsilon().filter(|_| randomizer.local().categories == Some(2))
 }
 
 /// The upward lattice of a pair, as fine as `rounds` of it can use.

@@ -89,7 +89,7 @@ struct BoundJson<'a> {
 
 impl Serialize for BoundJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Bound { value, id, kind, standing, order, citation, note, .. } = self.bound;
+        let Bound { value, id, name, kind, standing, order, citation, note } = self.bound;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", id)?;
         map.serialize_entry("kind", side(*kind))?;
@@ -100,6 +100,7 @@ impl Serialize for BoundJson<'_> {
         }
         map.serialize_entry("citation", citation)?;
         map.serialize_entry("note", note)?;
+        map.serialize_entry("name", name)?;
         map.end()
     }
 }
@@ -109,13 +110,14 @@ pub struct AboutJson<'a>(pub &'a About);
 
 impl Serialize for AboutJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let About { id, kind, standing, citation, note, .. } = self.0;
+        let About { id, name, kind, standing, citation, note } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", id)?;
         map.serialize_entry("kind", side(*kind))?;
         map.serialize_entry("standing", standing.word(*kind))?;
         map.serialize_entry("citation", citation)?;
         map.serialize_entry("note", note)?;
+        map.serialize_entry("name", name)?;
         map.end()
     }
 }
@@ -179,8 +181,8 @@ mod tests {
             r#""assumptions":["an honest shuffler","10 honest clients","parameters fixed in advance"],"#,
             r#""warnings":["ε is not bounded at all: this protocol promises nothing"],"#,
             &format!(r#""version":"{VERSION}","bounds":["#),
-            r#"{"id":"guess","kind":"upper","standing":"rigorous","epsilon":"inf","citation":"","note":""},"#,
-            r#"{"id":"floor","kind":"lower","standing":"lower","epsilon":0.5,"citation":"","note":""}],"#,
+            r#"{"id":"guess","kind":"upper","standing":"rigorous","epsilon":"inf","citation":"","note":"","name":"a name"},"#,
+            r#"{"id":"floor","kind":"lower","standing":"lower","epsilon":0.5,"citation":"","note":"","name":"a name"}],"#,
             r#""not_applicable":[]}"#,
         ];
         let written = serde_json::to_string(&Document { outcome: &outcome, all: true }).unwrap();

@@ -132,7 +132,7 @@ pub(crate) mod tests {
     use shuffledp_accounting::scheme::{RandomizerSpec, Round, Scheme};
 
     fn bound(id: &'static str, kind: Kind, standing: Standing, value: f64) -> Bound {
-        Bound { value, id, kind, standing, order: None, citation: "", note: String::new() }
+        Bound { value, id, name: "a name", kind, standing, order: None, citation: "", note: String::new() }
     }
 
     /// An outcome with these two bounds, whoever found them.

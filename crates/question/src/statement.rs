@@ -69,7 +69,7 @@ impl Statement {
                     lower.id
                 )
             }),
-            source: format!("The bound is {}: {}", outcome.best.id, outcome.best.citation),
+            source: format!("The bound is \"{}\" ({}): {}", outcome.best.name, outcome.best.id, outcome.best.citation),
             warnings: crate::json::warnings(outcome),
             command: command_of(&outcome.asked),
         }
@@ -145,6 +145,7 @@ impl Serialize for StatementJson<'_> {
         map.serialize_entry("unit", "one client and its one record")?;
         map.serialize_entry("method", outcome.best.id)?;
         map.serialize_entry("standing", outcome.best.standing.word(outcome.best.kind))?;
+        map.serialize_entry("name", outcome.best.name)?;
         map.serialize_entry("citation", outcome.best.citation)?;
         map.serialize_entry("assumptions", &words::assumptions(outcome.question(), None))?;
         map.serialize_entry("collusion", &statement.collusion)?;

@@ -26,7 +26,7 @@ impl Unknown {
     pub const ALL: [Self; 6] =
         [Self::LocalEpsilon, Self::Sigma, Self::Rounds, Self::Clients, Self::Sampled, Self::CheckIn];
 
-    /// The name, spelled like the command-line flag without its dashes.
+    /// The parameter's name, as in [`OutOfRange`](AccountingError::OutOfRange).
     pub fn word(self) -> &'static str {
         match self {
             Self::LocalEpsilon => "local-epsilon",
@@ -48,12 +48,13 @@ impl Unknown {
         !matches!(self, Self::Sigma | Self::Clients)
     }
 
-    /// The question with this value in place of its own.
+    /// The question with this value in place of its own, and its adjacency as it is.
     pub fn put(self, question: &Question, value: f64) -> Result<Question> {
         let (scheme, clients) = (question.scheme(), question.scheme().clients());
         let mechanism = question.randomizer().mechanism();
         let asked = |scheme: Scheme, mechanism: Mechanism, rounds: u64| {
-            Question::new(Round { scheme, randomizer: RandomizerSpec::new(mechanism)? }, rounds)
+            Question::new(Round { scheme, randomizer: RandomizerSpec::new(mechanism)? }, rounds)?
+                .with_adjacency(question.adjacency())
         };
         match self {
             Self::LocalEpsilon => asked(*scheme, with_local_epsilon(mechanism, value)?, question.rounds()),
@@ -115,37 +116,16 @@ impl Unknown {
 }
 
 fn with_local_epsilon(mechanism: Mechanism, local_epsilon: f64) -> Result<Mechanism> {
-    use Mechanism::*;
-    Ok(match mechanism {
-        Any { .. } => Any { local_epsilon },
-        Rr { .. } => Rr { local_epsilon },
-        Krr { categories, .. } => Krr { local_epsilon, categories },
-        RInf { .. } => RInf { local_epsilon },
-        R1 { .. } => R1 { local_epsilon },
-        R2 { .. } => R2 { local_epsilon },
-        LdpSgd { .. } => LdpSgd { local_epsilon },
-        PrivUnit { dimension, .. } => PrivUnit { local_epsilon, dimension },
-        Approximate { local_delta, .. } => Approximate { local_epsilon, local_delta },
-        Laplace { .. } => Laplace { local_epsilon },
-        DiscreteLaplace { .. } => DiscreteLaplace { local_epsilon },
-        Sequential { .. } => Sequential { local_epsilon },
-        Profile { .. } => {
-            return Err(AccountingError::not_applicable(
-                "a local ε is asked for, and the randomizer is given by its profile",
-            ));
-        }
-        Gaussian { .. } | DiscreteGaussian { .. } => {
-            return Err(AccountingError::not_applicable(
-                "a local ε is asked for, and the randomizer has none: it has a σ",
-            ));
-        }
+    mechanism.with_local_epsilon(local_epsilon).ok_or_else(|| {
+        AccountingError::not_applicable(if mechanism.with_sigma(1.0).is_some() {
+            "a local ε is asked for, and the randomizer has none: it has a σ"
+        } else {
+            "a local ε is asked for, and the randomizer is given by its profile"
+        })
     })
 }
 
 fn with_sigma(mechanism: Mechanism, sigma: f64) -> Result<Mechanism> {
-    match mechanism {
-        Mechanism::Gaussian { .. } => Ok(Mechanism::Gaussian { sigma }),
-        Mechanism::DiscreteGaussian { .. } => Ok(Mechanism::DiscreteGaussian { sigma }),
-        _ => Err(AccountingError::not_applicable("a σ is asked for, and the randomizer has none")),
-    }
+    let none = || AccountingError::not_applicable("a σ is asked for, and the randomizer has none");
+    mechanism.with_sigma(sigma).ok_or_else(none)
 }

@@ -1,13 +1,13 @@
 //! Rounds of several kinds together, and outputs that are not shuffled.
 
-use super::{Displacement, Fineness, Known};
+use super::{Displacement, Fineness, Known, Order};
 use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{add_up, mul_up};
 use crate::numerics::led_bisection::smallest_safe_led;
 use crate::pair::{Direction, LinearPair, Resolution, upper};
 use crate::pld::{LossDistribution, LossLattice, Rounds, cache};
 use crate::profile::LocalProfile;
-use crate::scheme::{LocalStructure, Mechanism, Output, RandomizerSpec, Release, Round};
+use crate::scheme::{LocalStructure, Output, RandomizerSpec, Release, Round};
 use std::sync::Arc;
 
 /// Everything that happened to the records of the same clients, ready to be asked for ε or δ.
@@ -84,8 +84,8 @@ impl Composed {
     pub(crate) fn epsilon(&self, delta: f64) -> Result<f64> {
         match self.single() {
             _ if self.is_open => Ok(f64::INFINITY),
-            Some(round) => epsilon_of_one(round, delta, floor(delta, 1)),
-            None => self.together(floor(delta, self.count()))?.epsilon(delta),
+            Some(round) => self.worst(|order| epsilon_of_one(round, delta, floor(delta, 1), order)),
+            None => self.worst(|order| self.together(floor(delta, self.count()), order)?.epsilon(delta)),
         }
     }
 
@@ -95,9 +95,18 @@ impl Composed {
             return Ok(1.0);
         }
         delta_by_floor(self.count(), |floor| match self.single() {
-            Some(round) => Ok(round.delta_upper(epsilon, floor, f64::INFINITY)),
-            None => self.together(floor)?.delta(epsilon),
+            Some(round) => self.worst(|order| Ok(round.delta_upper(epsilon, floor, f64::INFINITY, order))),
+            None => self.worst(|order| self.together(floor, order)?.delta(epsilon)),
         })
+    }
+
+    /// The largest answer of all orders of two neighbours. The same one comes first in all rounds.
+    fn worst(&self, ask: impl Fn(Order) -> Result<f64>) -> Result<f64> {
+        let mut worst = ask(Order::RecordFirst)?;
+        if self.rounds.iter().any(|(round, _)| round.has_orders()) {
+            worst = worst.max(ask(Order::ZeroFirst)?);
+        }
+        Ok(worst)
     }
 
     /// The loss of everything, for other programs: good for any δ that they can resolve.
@@ -105,7 +114,8 @@ impl Composed {
         if self.is_open {
             return Ok(LossDistribution { losses: vec![0.0], probabilities: vec![0.0], infinity: 1.0 });
         }
-        self.together(floor(FIRST_GUESS, self.count()))?.distribution()
+        // Rounds that are added one by one have one order.
+        self.together(floor(FIRST_GUESS, self.count()), Order::RecordFirst)?.distribution()
     }
 
     /// The only thing that happened, if it is one round. It needs no lattice: its bound itself is
@@ -122,13 +132,13 @@ impl Composed {
         self.rounds.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
     }
 
-    fn together(&self, floor: f64) -> Result<Rounds> {
+    fn together(&self, floor: f64, order: Order) -> Result<Rounds> {
         let gaussian = self.gaussian_release()?;
         let releases: Vec<_> = self.releases.iter().copied().chain(gaussian.map(|release| (release, 1))).collect();
         let counts = self.rounds.iter().map(|(_, count)| *count).chain(releases.iter().map(|(_, count)| *count));
         let is_single = counts.fold(0, u64::saturating_add) == 1;
         let per_deviation = if is_single { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
-        let lattice = |round: &Bounded| round.lattice(floor, per_deviation);
+        let lattice = |round: &Bounded| round.lattice(floor, order, per_deviation);
         let mut parts: Vec<_> = self.rounds.iter().map(|(round, count)| (lattice(round), *count)).collect();
         parts.extend(releases.iter().map(|(release, count)| (cache::release(release, per_deviation), *count)));
         Ok(Rounds::new(Direction::Up, parts))
@@ -150,27 +160,33 @@ impl Composed {
 impl Bounded {
     fn new(round: &Round) -> Result<Self> {
         let Round { scheme, randomizer } = round;
-        match randomizer.mechanism() {
-            Mechanism::Sequential { local_epsilon } => Ok(Self::Clones(upper::any_ldp(scheme, local_epsilon)?)),
-            _ => {
-                let known = all_that_is_known(randomizer);
-                let displacement = Displacement::new(scheme, known, Fineness::FINE)?;
-                Ok(match known {
-                    Known::Profile(LocalProfile::TwoLevel { epsilon, high_mass }) => {
-                        Self::Either(displacement, upper::two_level(scheme, epsilon, high_mass)?)
-                    }
-                    _ => Self::Displaced(displacement),
-                })
+        if let (true, Some(local_epsilon)) = (randomizer.is_sequential(), randomizer.pure_epsilon()) {
+            return Ok(Self::Clones(upper::any_ldp(scheme, local_epsilon)?));
+        }
+        let known = all_that_is_known(randomizer);
+        let displacement = Displacement::new(scheme, known, Fineness::FINE)?;
+        Ok(match known {
+            Known::Profile(LocalProfile::TwoLevel { epsilon, high_mass }) => {
+                Self::Either(displacement, upper::two_level(scheme, epsilon, high_mass)?)
             }
+            _ => Self::Displaced(displacement),
+        })
+    }
+
+    /// Whether the orders of two neighbours have losses of their own.
+    fn has_orders(&self) -> bool {
+        match self {
+            Self::Displaced(displacement) | Self::Either(displacement, _) => displacement.orders().len() > 1,
+            Self::Clones(_) => false,
         }
     }
 
-    fn lattice(&self, floor: f64, per_deviation: f64) -> Arc<LossLattice> {
+    fn lattice(&self, floor: f64, order: Order, per_deviation: f64) -> Arc<LossLattice> {
         let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation, Resolution::FINE);
         match self {
-            Self::Displaced(displacement) => displacement.lattice(floor),
+            Self::Displaced(displacement) => displacement.lattice(floor, order),
             Self::Either(displacement, pair) => {
-                let (displaced, blanket) = (displacement.lattice(floor), lattice(pair));
+                let (displaced, blanket) = (displacement.lattice(floor, order), lattice(pair));
                 // Both are bounds; the one that spreads less is the better one, most likely.
                 if displaced.cumulant(1.0) <= blanket.cumulant(1.0) { displaced } else { blanket }
             }
@@ -187,10 +203,10 @@ fn all_that_is_known(randomizer: &RandomizerSpec) -> Known {
     }
 }
 
-/// At least ε of one round at `delta`.
-fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64) -> Result<f64> {
+/// At least ε of one round at `delta`, in this order.
+fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64, order: Order) -> Result<f64> {
     let excess = |epsilon: f64| {
-        let bound = round.delta_upper(epsilon, floor, delta);
+        let bound = round.delta_upper(epsilon, floor, delta, order);
         // The comparison decides; the logarithm leads.
         let ln_ratio = (bound / delta).ln();
         Ok::<_, AccountingError>(if bound <= delta { ln_ratio.min(0.0) } else { ln_ratio.max(f64::MIN_POSITIVE) })

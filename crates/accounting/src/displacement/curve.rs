@@ -103,11 +103,17 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Of a round in which about `present` of `population` clients speak, whose reports have this
-    /// profile. Divergences below `floor` do not matter.
-    pub(crate) fn of(profile: &LocalProfile, present: f64, population: f64, floor: f64) -> Self {
-        let largest = profile.end().ln_1p();
-        let deviation = (deviation(profile, present.max(1.0)) / population).min(largest);
+    /// Of a round in which about `present` of `population` clients speak, where the victim's two
+    /// records and any two records have these profiles. Divergences below `floor` do not matter.
+    pub(crate) fn of(
+        of_victim: &LocalProfile,
+        profile: &LocalProfile,
+        present: f64,
+        population: f64,
+        floor: f64,
+    ) -> Self {
+        let largest = of_victim.end().ln_1p();
+        let deviation = (deviation(of_victim, present.max(1.0)) / population).min(largest);
         // Losses of many slots together, and of a single one.
         let mut typical = deviation * ((-2.0 * floor.ln()).sqrt() + 4.0);
         while present / population * profile.delta_upper(population * typical.exp_m1()) > floor && typical < largest {

@@ -1,12 +1,12 @@
 //! The bounds of the catalogue that go by displacement.
 
 use super::composed::Composed;
-use super::{Displacement, Fineness, Known};
+use super::{Displacement, Fineness, Known, Profiles};
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::profile::LocalProfile;
-use crate::scheme::{LocalStructure, Question, RandomizerSpec};
+use crate::scheme::{Adjacency, LocalStructure, Question, RandomizerSpec};
 
 /// Every bound by displacement, in the order in which they are shown.
 pub(crate) const METHODS: &[&dyn Method] = &[
@@ -17,6 +17,7 @@ pub(crate) const METHODS: &[&dyn Method] = &[
 
 const ANY: About = About {
     id: "displacement-any-pld",
+    name: "Displacement, any ε0-LDP randomizer",
     kind: Kind::Upper,
     standing: Standing::Rigorous,
     citation: "displacement, with the extreme types of an ε0-LDP randomizer in blocks: docs/theory/displacement.md",
@@ -24,12 +25,14 @@ const ANY: About = About {
 };
 const ONE_BIT: About = About {
     id: "displacement-one-bit-pld",
+    name: "Displacement, one-bit randomizers",
     citation: "displacement, with the worst number of either type of a one-bit randomizer: docs/theory/displacement.md",
     note: "two-level randomizers with q = 1/2; loss distribution of the bound on a round, composed",
     ..ANY
 };
 const PROFILE: About = About {
     id: "displacement-profile-pld",
+    name: "Displacement, local privacy profile",
     citation: "displacement, from the local privacy profile alone: docs/theory/displacement.md",
     note: "any randomizer, by its local privacy profile; loss distribution of the bound on a round, composed",
     ..ANY
@@ -87,7 +90,13 @@ impl ByDisplacement {
             (Class::Profile, _) if !is_known_by_profile(randomizer) => {
                 return Err(AccountingError::not_applicable("of the profile only ε0 is known"));
             }
-            (Class::Profile, _) => Known::Profile(randomizer.local_profile()),
+            (Class::Profile, _) => {
+                let far = randomizer.local_profile();
+                match (question.adjacency(), randomizer.profile_against_zero()) {
+                    (Adjacency::ZeroOut, Some(near)) => Known::ZeroOut(Profiles { near, far }),
+                    _ => Known::Profile(far),
+                }
+            }
         };
         let displacement = Displacement::new(question.scheme(), known, fineness)?;
         Ok(Box::new(Composed::of(displacement, question.rounds())))

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `terms` | which sums over slots a scheme asks for (Theorems 1 and 2) |
 //! | `slot` | the law of a slot from the local profile alone (Theorem 3) |
+//! | `zero_out` | the same where the victim's record is replaced by zero |
 //! | `one_bit` | one-bit randomizers: the worst number of slots of either type |
 //! | `blocks` | any ε0-LDP randomizer: the worst types, in blocks of slots |
 //! | `curve` | divergences at many t, and the loss of a round that they make |
@@ -23,24 +24,28 @@ mod method;
 mod one_bit;
 mod slot;
 mod terms;
+mod zero_out;
 
 pub(crate) use composed::{Composed, delta_by_floor, floor};
 pub(crate) use curve::{Bounds, Extent, Fineness, Group, Way};
 pub(crate) use method::METHODS;
 pub(crate) use slot::{CUT_SHARE, SlotSum, deviation};
 pub(crate) use terms::{Term, Terms};
+pub(crate) use zero_out::{Order, Profiles};
 
 use crate::error::{AccountingError, Result};
 use crate::pair::upper::{self, MAX_LOCAL_EPSILON};
 use crate::pair::{Direction, LinearPair, Resolution};
-use crate::pld::{LossLattice, Rounds, cache};
+use crate::pld::{HalfCurve, LossLattice, Rounds, cache};
 use crate::profile::LocalProfile;
 use crate::scheme::{Participation, Scheme};
 use blocks::TypedSlots;
 use one_bit::OneBitSlots;
 use slot::ProfileSlots;
+use std::cell::OnceCell;
 use std::sync::Arc;
 use terms::Blanket;
+use zero_out::{ZeroOutSlots, mixed};
 
 /// The part of a randomizer that a bound uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,6 +54,8 @@ pub(crate) enum Known {
     Profile(LocalProfile),
     /// That it is two-level with ratio e^ε0 and high sets of measure 1/2.
     OneBit { epsilon: f64 },
+    /// Its profiles, where neighbours differ in a record that is zero in one of them.
+    ZeroOut(Profiles),
 }
 
 /// As [`upper::MAX_LOCAL_EPSILON`], for Gaussian noise: sensitivity over standard deviation.
@@ -85,10 +92,28 @@ const DECISIVE: f64 = 4.0;
 const LEFT_OUT: f64 = 0.1;
 
 impl Known {
+    /// Of any two records.
     fn profile(self) -> LocalProfile {
         match self {
             Self::Profile(profile) => profile,
             Self::OneBit { epsilon } => LocalProfile::TwoLevel { epsilon, high_mass: 0.5 },
+            Self::ZeroOut(profiles) => profiles.far,
+        }
+    }
+
+    /// Of the victim's two records, in both orders.
+    fn profile_of_victim(self) -> LocalProfile {
+        match self {
+            Self::ZeroOut(profiles) => profiles.near,
+            _ => self.profile(),
+        }
+    }
+
+    /// The orders of two neighbours that have curves of their own.
+    fn orders(self) -> &'static [Order] {
+        match self {
+            Self::ZeroOut(_) => &[Order::RecordFirst, Order::ZeroFirst],
+            _ => &[Order::RecordFirst],
         }
     }
 
@@ -118,7 +143,10 @@ impl Known {
 /// The bounds on one round.
 pub(crate) struct Displacement {
     known: Known,
+    /// Of any two records.
     profile: LocalProfile,
+    /// Of the victim's two records.
+    of_victim: LocalProfile,
     scheme: Scheme,
     fineness: Fineness,
     /// The pair that dominates without a spare client, where all may speak.
@@ -141,27 +169,52 @@ impl Displacement {
             (Some(epsilon), _) if is_small(epsilon) => Some(upper::any_ldp(&scheme, epsilon)?),
             _ => None,
         };
-        Ok(Self { known, profile, scheme, fineness, pair })
+        Ok(Self { known, profile, of_victim: known.profile_of_victim(), scheme, fineness, pair })
     }
 
-    /// The loss of a round, one that dominates it. Divergences below `floor` are charged at
-    /// infinite loss.
-    pub(crate) fn lattice(&self, floor: f64) -> Arc<LossLattice> {
-        let key = cache::Key::Displacement(self.scheme, self.known, self.fineness, floor);
-        cache::remembered_always(key, || {
-            let (ways, extent) = self.ways(floor);
-            self.bounds(&ways, |bounds| bounds.curve(&extent, self.fineness, floor)).into_symmetric_lattice()
-        })
+    /// The orders of two neighbours that have losses of their own.
+    pub(super) fn orders(&self) -> &'static [Order] {
+        self.known.orders()
     }
 
-    /// At least δ of one round at ε ≥ 0. Divergences below `floor` need not be resolved, nor those
-    /// that are above `most` for what is charged besides sums.
-    pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64, most: f64) -> f64 {
-        let (ways, extent) = self.ways(floor);
-        if epsilon >= extent.largest && self.profile.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
+    /// The loss of a round in this order, one that dominates it. Divergences below `floor` are
+    /// charged at infinite loss.
+    pub(crate) fn lattice(&self, floor: f64, order: Order) -> Arc<LossLattice> {
+        let key = |order| cache::Key::Displacement(self.scheme, self.known, order, self.fineness, floor);
+        if let [only] = self.orders() {
+            return cache::remembered_always(key(*only), || self.curve(floor, *only).into_symmetric_lattice());
+        }
+        // Each order needs the curve of the other, too; both lattices are remembered.
+        let curves = OnceCell::new();
+        let [record_first, zero_first] = [Order::RecordFirst, Order::ZeroFirst].map(|order| {
+            cache::remembered_always(key(order), || {
+                let (record_first, zero_first) =
+                    curves.get_or_init(|| (self.curve(floor, Order::RecordFirst), self.curve(floor, Order::ZeroFirst)));
+                match order {
+                    Order::RecordFirst => record_first.convex_lattice(zero_first),
+                    Order::ZeroFirst => zero_first.convex_lattice(record_first),
+                }
+            })
+        });
+        match order {
+            Order::RecordFirst => record_first,
+            Order::ZeroFirst => zero_first,
+        }
+    }
+
+    fn curve(&self, floor: f64, order: Order) -> HalfCurve {
+        let (ways, extent) = self.ways(floor, order);
+        self.bounds(&ways, order, |bounds| bounds.curve(&extent, self.fineness, floor))
+    }
+
+    /// At least δ of one round at ε ≥ 0, in this order. Divergences below `floor` need not be
+    /// resolved, nor those that are above `most` for what is charged besides sums.
+    pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64, most: f64, order: Order) -> f64 {
+        let (ways, extent) = self.ways(floor, order);
+        if epsilon >= extent.largest && self.of_victim.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
             return 0.0;
         }
-        self.bounds(&ways, |bounds| bounds.at(epsilon.exp_m1().next_down().max(0.0), most)).min(1.0)
+        self.bounds(&ways, order, |bounds| bounds.at(epsilon.exp_m1().next_down().max(0.0), most)).min(1.0)
     }
 
     pub(super) fn fineness(&self) -> Fineness {
@@ -170,17 +223,17 @@ impl Displacement {
 
     /// The largest loss of a round; may be infinite.
     pub(crate) fn largest_loss(&self) -> f64 {
-        self.profile.end().ln_1p()
+        self.of_victim.end().ln_1p()
     }
 
     /// About the standard deviation of the loss of a round. Leads searches; nothing rests on it.
     pub(crate) fn typical_loss(&self) -> f64 {
         let present = self.scheme.clients() as f64 * speaks(&self.scheme);
-        deviation(&self.profile, present.max(1.0)) / self.scheme.clients() as f64
+        deviation(&self.of_victim, present.max(1.0)) / self.scheme.clients() as f64
     }
 
-    fn bounds<T>(&self, ways: &[Box<dyn Way>], ask: impl FnOnce(&Bounds<'_>) -> T) -> T {
-        let local = |excess: f64| self.profile.delta_upper(excess);
+    fn bounds<T>(&self, ways: &[Box<dyn Way>], order: Order, ask: impl FnOnce(&Bounds<'_>) -> T) -> T {
+        let local = |excess: f64| self.of_victim.delta_upper(excess);
         let speaks = speaks(&self.scheme);
         let pair = self.pair.as_ref().map(|pair| {
             let lattice = cache::lattice(pair, Direction::Up, self.fineness.losses, Resolution::FINE);
@@ -190,15 +243,23 @@ impl Displacement {
         // fixed size the divergence is at most ρ·δ(1 + (t−1)/ρ).
         let stretched = if self.scheme.check_in_rate().is_none() { speaks } else { 1.0 };
         let cap = |excess: f64| {
-            let sampled = speaks * local(excess / stretched * (1.0 - 1e-15)) * (1.0 + 1e-15);
+            let in_sample = excess / stretched * (1.0 - 1e-15);
+            let sampled = match (self.known, order) {
+                // Those in the sample who hide the victim are further from its record than zero is.
+                (Known::ZeroOut(profiles), Order::RecordFirst) if stretched < 1.0 => {
+                    mixed(&profiles, (1.0 + excess) / (1.0 + excess / stretched), in_sample).min(local(excess) / speaks)
+                }
+                _ => local(in_sample),
+            };
+            let sampled = speaks * sampled * (1.0 + 1e-15);
             let of_pair = pair.as_ref().and_then(|pair| pair.delta(excess.ln_1p() * (1.0 - 1e-15)).ok()).unwrap_or(1.0);
             sampled.min(of_pair)
         };
         ask(&Bounds { ways, local: &local, cap: &cap })
     }
 
-    /// The ways to bound a round, and how far its losses reach.
-    fn ways(&self, floor: f64) -> (Vec<Box<dyn Way>>, Extent) {
+    /// The ways to bound a round in this order, and how far its losses reach.
+    fn ways(&self, floor: f64, order: Order) -> (Vec<Box<dyn Way>>, Extent) {
         let profile = self.profile;
         let all_terms = self.profile_terms(floor);
         let is_loud = matches!(profile, LocalProfile::Gaussian { mu } | LocalProfile::Concentrated { mu } if mu > LOUD);
@@ -208,7 +269,7 @@ impl Displacement {
         let present: f64 = first.iter().map(|term| term.weight * term.slots.present()).sum();
         let population = first.first().map_or(1.0, |term| term.population as f64);
         let mut ways: Vec<Box<dyn Way>> = Vec::new();
-        let extent = Extent::of(&profile, present, population, floor);
+        let extent = Extent::of(&self.of_victim, &profile, present, population, floor);
         if present < FEWEST_HIDDEN * profile.end() && profile.pure_epsilon().is_some() {
             return (ways, extent);
         }
@@ -217,16 +278,17 @@ impl Displacement {
                 let terms = self.one_bit_terms(epsilon, &all_terms[0], floor);
                 ways.push(Box::new(OneBitSlots::new(epsilon, terms, fineness, floor)));
             }
-            (Known::Profile(_), Some(epsilon)) => {
+            (Known::Profile(_) | Known::ZeroOut(_), Some(epsilon)) => {
                 ways.push(Box::new(TypedSlots::new(epsilon, self.typed_terms(&all_terms[0], floor), fineness)));
             }
-            (Known::Profile(_), None) => {}
+            (Known::Profile(_) | Known::ZeroOut(_), None) => {}
         }
-        ways.extend(
-            all_terms
-                .into_iter()
-                .map(|terms| -> Box<dyn Way> { Box::new(ProfileSlots { profile, terms, fineness, floor }) }),
-        );
+        ways.extend(all_terms.into_iter().map(|terms| -> Box<dyn Way> {
+            match self.known {
+                Known::ZeroOut(profiles) => Box::new(ZeroOutSlots { profiles, order, terms, fineness, floor }),
+                _ => Box::new(ProfileSlots { profile, terms, fineness, floor }),
+            }
+        }));
         (ways, extent)
     }
 
@@ -247,13 +309,14 @@ impl Displacement {
     }
 
     /// Theorem 2 with the blanket that is charged least where it matters. A larger defect allows a
-    /// larger blanket, and with that a spare is found sooner.
+    /// larger blanket, and with that a spare is found sooner. Zero's own law is a blanket for zero-out
+    /// neighbours: no record is further from it than the victim's.
     fn best_of_blankets(&self, rate: f64, floor: f64) -> Terms {
         let clients = self.scheme.clients();
         let excess = (DECISIVE * self.typical_loss()).exp_m1();
-        let charged = |terms: &Terms| terms.local * self.profile.delta_upper(excess) + terms.linear * excess;
+        let charged = |terms: &Terms| terms.local * self.of_victim.delta_upper(excess) + terms.linear * excess;
         let with = |defect: &f64| {
-            Terms::everybody(clients, rate, blanket(&self.profile, defect * floor), (LEFT_OUT * floor).ln())
+            Terms::everybody(clients, rate, blanket(&self.of_victim, defect * floor), (LEFT_OUT * floor).ln())
         };
         let mut best = with(&DEFECTS[0]);
         for terms in DEFECTS[1..].iter().map(with) {

@@ -84,6 +84,11 @@ impl<'a> SlotSum<'a> {
         Self { profile, number: term.slots.number(), fineness, present, deviation, negligible }
     }
 
+    /// The same, of slots that spread about as those of this profile do.
+    pub(super) fn with_deviation_of(self, profile: &LocalProfile) -> Self {
+        Self { deviation: deviation(profile, self.present), ..self }
+    }
+
     /// At least `E(S − x)₊` at the `points` x, which increase, where one slot has this call and
     /// this put; puts reach `down` times as far as calls.
     pub(crate) fn calls(

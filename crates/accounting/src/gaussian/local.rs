@@ -117,6 +117,7 @@ impl Method for LocalRdp {
     fn about(&self) -> About {
         About {
             id: "gaussian-local-rdp",
+            name: "Gaussian noise with sampling, Rényi, no shuffling",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Mironov 2017, Corollary 3; Wang, Balle, Kasiviswanathan 2019, Theorem 9; at check-in averaged over the number of \

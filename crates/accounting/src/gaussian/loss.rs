@@ -53,7 +53,7 @@ impl PairRound {
     /// How far losses reach.
     fn extent(&self, floor: f64) -> Extent {
         let clients = self.scheme.clients() as f64;
-        Extent::of(&self.profile, clients * displacement::speaks(&self.scheme), clients, floor)
+        Extent::of(&self.profile, &self.profile, clients * displacement::speaks(&self.scheme), clients, floor)
     }
 
     /// Divergences at many t ≥ 1.
@@ -154,6 +154,7 @@ impl Method for PairLoss {
     fn about(&self) -> About {
         About {
             id: "gaussian-pair-pld",
+            name: "Shuffle Gaussian, conjectured worst pair, composed",
             kind: Kind::Upper,
             standing: Standing::Conjectured,
             citation: "the pair of Liew and Takahashi 2022 (arXiv 2206.09569), Theorem 1, at sensitivity 2C, both directions, by its loss \

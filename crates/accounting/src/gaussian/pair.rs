@@ -109,6 +109,7 @@ impl Method for Pair {
     fn about(&self) -> About {
         About {
             id: "gaussian-pair",
+            name: "Shuffle Gaussian, conjectured worst pair, Rényi",
             kind: Kind::Upper,
             standing: Standing::Conjectured,
             citation: "the pair of Liew and Takahashi 2022 (arXiv 2206.09569), Theorem 1, at sensitivity 2C, both directions",

@@ -4,13 +4,13 @@
 use super::lattice_law::LatticeLaw;
 use super::report::Report;
 use super::sum::{Atom, Sum};
-use super::{Attained, PER_DEVIATION, about};
+use super::{Attained, PER_DEVIATION, about, share_of_diameter};
 use crate::bound::About;
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::pair::lower::lower_rate;
 use crate::pld::LossLattice;
-use crate::scheme::{LocalStructure, Mechanism, Question, RandomizerSpec, Scheme};
+use crate::scheme::{Adjacency, LocalStructure, Noise, Question, Scheme};
 use std::sync::Arc;
 
 /// `full-report-pld`.
@@ -33,12 +33,18 @@ impl Method for FullReport {
     fn about(&self) -> About {
         about(
             "full-report-pld",
+            "Attained by whole reports",
             "what whole reports of the named mechanism lose when all other clients hold one of the victim's two records",
         )
     }
 
+    /// Zero and a record at the end of the ball are two records half as far apart.
+    fn covers(&self, _adjacency: Adjacency) -> bool {
+        true
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
-        let rounds = RoundRatio::best(question.scheme(), &report_of(question.randomizer())?)?;
+        let rounds = RoundRatio::best(question.scheme(), &report_of(question)?)?;
         // Tails of T rounds that are 37 deviations out are made of rounds that are 37/√T out.
         let deviations = DEEPEST / (question.rounds() as f64).sqrt();
         let lattices = rounds.iter().flat_map(|round| round.lattices(deviations)).collect();
@@ -47,19 +53,22 @@ impl Method for FullReport {
 }
 
 /// Reports from two records of the named mechanism that are as far apart as any.
-fn report_of(randomizer: &RandomizerSpec) -> Result<Report> {
-    match (randomizer.mechanism(), randomizer.local_structure()) {
+fn report_of(question: &Question) -> Result<Report> {
+    let (randomizer, share) = (question.randomizer(), share_of_diameter(question));
+    match (randomizer.local().noise, randomizer.local_structure()) {
         // Rounded down: a little less than the distance of the records is the distance of two
         // records between them.
-        (Mechanism::Gaussian { sigma }, _) => Report::gaussian((2.0 / sigma).next_down()),
-        (Mechanism::Laplace { local_epsilon }, _) => Report::laplace(local_epsilon.next_down()),
+        (Some(Noise::Gaussian { ratio }), _) => Report::gaussian(ratio.next_down() * share),
+        (Some(Noise::Laplace { epsilon }), _) => Report::laplace(epsilon.next_down() * share),
         // On every grid the discrete Laplace tells more: the continuous one is the discrete one
         // with independent noise added. Its scale in whole steps is rounded up, by less than this.
-        (Mechanism::DiscreteLaplace { local_epsilon }, _) => Report::laplace(local_epsilon * (1.0 - STEP_ROUNDING)),
+        (Some(Noise::DiscreteLaplace { epsilon }), _) => Report::laplace(epsilon * (1.0 - STEP_ROUNDING) * share),
         // The question names no grid, so it is about all of them; on finer and finer ones the discrete
         // Gaussian comes as near to the continuous one as one likes.
-        (Mechanism::DiscreteGaussian { sigma }, _) => Report::gaussian((2.0 / sigma).next_down()),
-        (_, LocalStructure::TwoLevel { epsilon, high_mass }) if high_mass < 0.5 => {
+        (Some(Noise::DiscreteGaussian { ratio }), _) => Report::gaussian(ratio.next_down() * share),
+        (_, LocalStructure::TwoLevel { epsilon, high_mass })
+            if high_mass < 0.5 && question.adjacency() == Adjacency::ReplaceOne =>
+        {
             Report::two_level(epsilon, high_mass)
         }
         _ => Err(AccountingError::not_applicable("no whole report of this randomizer is known exactly")),

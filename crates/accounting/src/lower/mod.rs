@@ -14,7 +14,7 @@ use crate::numerics::normal;
 use crate::pair::lower::{BinaryPair, Overlap, third_value};
 use crate::pair::{Direction, Resolution};
 use crate::pld::{LossLattice, Rounds, cache};
-use crate::scheme::{LocalStructure, Mechanism, Question, Scheme};
+use crate::scheme::{Adjacency, LocalGuarantee, LocalStructure, Noise, Question, RandomizerSpec, Scheme};
 use std::sync::Arc;
 
 /// Every lower bound, in the order in which they are shown.
@@ -23,8 +23,8 @@ pub(crate) const METHODS: &[&dyn Method] = &[&TwoRr, &ThirdValue, &ThirdCap, &fu
 /// Lattice points to a standard deviation of one round.
 const PER_DEVIATION: f64 = 128.0;
 
-const fn about(id: &'static str, note: &'static str) -> About {
-    About { id, kind: Kind::Lower, standing: Standing::Rigorous, citation: "docs/theory/lower.md", note }
+const fn about(id: &'static str, name: &'static str, note: &'static str) -> About {
+    About { id, name, kind: Kind::Lower, standing: Standing::Rigorous, citation: "docs/theory/lower.md", note }
 }
 
 /// `2-rr-pld`: binary randomized response, everyone else at the victim's first record.
@@ -34,6 +34,7 @@ impl Method for TwoRr {
     fn about(&self) -> About {
         about(
             "2-rr-pld",
+            "Attained by binary randomized response",
             "what binary randomized response loses when all other clients hold one of the victim's two records",
         )
     }
@@ -43,9 +44,17 @@ impl Method for TwoRr {
         true
     }
 
+    /// Of a class of randomizers: zero may be any of the values (`docs/theory/lower.md`, section 9).
+    fn covers(&self, _adjacency: Adjacency) -> bool {
+        true
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
         let local_epsilon = match question.randomizer().local_structure() {
-            LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } => epsilon,
+            // Zero is not one of the two inputs that are told apart best.
+            LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } if question.adjacency() == Adjacency::ReplaceOne => {
+                epsilon
+            }
             _ => class_epsilon(question)?,
         };
         let pair = BinaryPair::two_level(question.scheme(), local_epsilon, 0.5)?;
@@ -60,6 +69,7 @@ impl Method for ThirdValue {
     fn about(&self) -> About {
         about(
             "3-rr-pld",
+            "Attained by randomized response, a third value",
             "what randomized response over three values (or as many as asked) loses when all other clients hold a third one",
         )
     }
@@ -69,10 +79,15 @@ impl Method for ThirdValue {
         true
     }
 
+    /// Of a class of randomizers: zero may be any of the values (`docs/theory/lower.md`, section 9).
+    fn covers(&self, _adjacency: Adjacency) -> bool {
+        true
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
-        let (local_epsilon, categories) = match question.randomizer().mechanism() {
-            Mechanism::Krr { local_epsilon, categories } => (local_epsilon, categories),
-            _ => (class_epsilon(question)?, 3),
+        let (local_epsilon, categories) = match class_epsilon(question) {
+            Ok(local_epsilon) => (local_epsilon, 3),
+            Err(error) => values(question.randomizer()).ok_or(error)?,
         };
         let pair = third_value(question.scheme(), local_epsilon, Overlap::of_values(categories)?)?;
         let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION, Resolution::FINE);
@@ -88,12 +103,15 @@ impl Method for ThirdCap {
     fn about(&self) -> About {
         about(
             "third-cap-pld",
+            "Attained by PrivUnit, an orthogonal cap",
             "what PrivUnit loses when the victim holds one of two opposite directions, and all other clients one orthogonal to them",
         )
     }
 
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
-        let Mechanism::PrivUnit { local_epsilon, dimension } = question.randomizer().mechanism() else {
+        let randomizer = question.randomizer();
+        let (Some(dimension), Some(local_epsilon)) = (randomizer.local().cap_dimension(), randomizer.pure_epsilon())
+        else {
             return Err(AccountingError::not_applicable("the randomizer has no caps"));
         };
         let pair = third_value(question.scheme(), local_epsilon, Overlap::of_caps(local_epsilon, dimension))?;
@@ -109,21 +127,32 @@ impl Method for OneBit {
     fn about(&self) -> About {
         about(
             "one-bit-pld",
+            "Attained by one bit of every report",
             "what one well-chosen bit of every report loses when all other clients hold one of the victim's two records",
         )
     }
 
+    /// Zero and a record at the end of the ball are two records half as far apart.
+    fn covers(&self, _adjacency: Adjacency) -> bool {
+        true
+    }
+
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
         let scheme = question.scheme();
-        let pair = match (question.randomizer().mechanism(), question.randomizer().local_structure()) {
-            (_, LocalStructure::TwoLevel { epsilon, high_mass }) if high_mass < 0.5 => {
+        let pair = match (question.randomizer().local().noise, question.randomizer().local_structure()) {
+            (_, LocalStructure::TwoLevel { epsilon, high_mass })
+                if high_mass < 0.5 && question.adjacency() == Adjacency::ReplaceOne =>
+            {
                 BinaryPair::two_level(scheme, epsilon, high_mass)?
             }
             // Records ±a, noise of scale 2a/ε0: the report exceeds a with probability 1/2 from +a, and e^{−ε0}/2 from −a.
-            (Mechanism::Laplace { local_epsilon }, _) => {
-                BinaryPair::new(scheme, (-local_epsilon).exp() / 2.0, -(-local_epsilon).exp_m1() / 2.0)?
+            (Some(Noise::Laplace { epsilon }), _) => {
+                let loss = epsilon * share_of_diameter(question);
+                BinaryPair::new(scheme, (-loss).exp() / 2.0, -(-loss).exp_m1() / 2.0)?
             }
-            (Mechanism::Gaussian { sigma }, _) => return gaussian_bits(question, 2.0 / sigma),
+            (Some(Noise::Gaussian { ratio }), _) => {
+                return gaussian_bits(question, ratio * share_of_diameter(question));
+            }
             _ => return Err(AccountingError::not_applicable("no bit of this randomizer's reports is known exactly")),
         };
         Ok(Box::new(Attained::both_directions(&[pair], question.rounds())))
@@ -168,6 +197,15 @@ fn gaussian_bits(question: &Question, mu: f64) -> Result<Box<dyn Analysis>> {
     if pairs.is_empty() { Err(nothing()) } else { Ok(Box::new(Attained::both_directions(&pairs, question.rounds()))) }
 }
 
+/// How far apart the victim's two records may be, as a share of the diameter of a ball of inputs.
+/// Halving a float is exact.
+fn share_of_diameter(question: &Question) -> f64 {
+    match question.adjacency() {
+        Adjacency::ReplaceOne => 1.0,
+        Adjacency::ZeroOut => 0.5,
+    }
+}
+
 /// About how many clients speak. Chooses bits; nothing rests on it.
 fn expected_speakers(scheme: &Scheme) -> f64 {
     let clients = scheme.clients() as f64;
@@ -177,12 +215,16 @@ fn expected_speakers(scheme: &Scheme) -> f64 {
 /// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP, or sequential) randomizers, if that is what was
 /// asked about.
 fn class_epsilon(question: &Question) -> Result<f64> {
-    match question.randomizer().mechanism() {
-        Mechanism::Any { local_epsilon }
-        | Mechanism::Approximate { local_epsilon, .. }
-        | Mechanism::Sequential { local_epsilon } => Ok(local_epsilon),
+    let randomizer = question.randomizer();
+    match (randomizer.local().class, randomizer.local_guarantee()) {
+        (Some(_), LocalGuarantee::Pure { epsilon } | LocalGuarantee::Approximate { epsilon, .. }) => Ok(epsilon),
         _ => Err(AccountingError::not_applicable("the named randomizer does not realise this mechanism")),
     }
+}
+
+/// ε0 and the number of values, for randomized response over several.
+fn values(randomizer: &RandomizerSpec) -> Option<(f64, u64)> {
+    Some((randomizer.pure_epsilon()?, randomizer.local().categories?))
 }
 
 /// The largest of several losses that are all attained.

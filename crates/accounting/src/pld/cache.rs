@@ -1,7 +1,7 @@
 //! Loss lattices that were computed before: sweeps, accountants and neighbouring bounds ask for the same few again and again.
 
 use super::{Direction, LossLattice};
-use crate::displacement::{Fineness, Known};
+use crate::displacement::{Fineness, Known, Order};
 use crate::gaussian::Way;
 use crate::pair::{LinearPair, Resolution};
 use crate::scheme::{Release, Scheme};
@@ -18,8 +18,9 @@ pub(crate) enum Key {
     Envelope(Scheme, f64, f64),
     /// An output that is not shuffled, with so many points to a deviation.
     Release(Release, f64),
-    /// A round, what is used of its randomizer, how finely it is resolved, and what need not be.
-    Displacement(Scheme, Known, Fineness, f64),
+    /// A round, what is used of its randomizer (for zero-out neighbours that is told apart), which
+    /// neighbour comes first, how finely it is resolved, and what need not be.
+    Displacement(Scheme, Known, Order, Fineness, f64),
     /// A round of the shuffle Gaussian pair with this μ, which way round, how finely it is
     /// resolved, and what need not be.
     GaussianPair(Scheme, f64, Way, Fineness, f64),

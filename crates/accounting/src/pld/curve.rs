@@ -84,6 +84,39 @@ impl HalfCurve {
         lattice(self.spacing, &self.hull(at_zero), &reverse.hull(at_zero))
     }
 
+    /// The same where the dots of both curves are upper bounds, each of which may be above the truth
+    /// by another amount.
+    pub(crate) fn convex_lattice(&self, reverse: &Self) -> LossLattice {
+        debug_assert!(self.spacing.to_bits() == reverse.spacing.to_bits());
+        let at_zero = self.convex_at_zero(reverse);
+        lattice(self.spacing, &self.hull(at_zero), &reverse.hull(at_zero))
+    }
+
+    /// At least the true δ(0), and about the largest one with which both curves together are convex
+    /// at ε = 0. **Direction: up.**
+    ///
+    /// With slopes a of this curve and b of the reverse one to the right of t = 1, and their value v
+    /// there, the slope of `1 − t + t·reverse(1/t)` to the left of 1 is v − 1 − b: it must not exceed
+    /// a. For every v the smallest slopes are those to one of the dots, so v − 1 − a − b increases
+    /// with v; the truth's v, with slopes that are no larger than these, is not above its root.
+    fn convex_at_zero(&self, reverse: &Self) -> f64 {
+        let first = |curve: &Self| curve.dots.first().map_or(1.0, |dot| dot.2);
+        let slope = |curve: &Self, value: f64| {
+            curve.dots.iter().skip(1).map(|dot| (dot.2 - value) / dot.1).fold(f64::INFINITY, f64::min)
+        };
+        let is_convex = |value: f64| value - 1.0 - slope(self, value) - slope(reverse, value) <= 0.0;
+        let (mut low, mut high) = (0.0, first(self).min(first(reverse)).min(1.0));
+        if self.dots.len() < 2 || reverse.dots.len() < 2 || is_convex(high) {
+            return high;
+        }
+        // Sixty halvings leave less than the rounding of a slope's numerator.
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if is_convex(middle) { low = middle } else { high = middle }
+        }
+        high * (1.0 + 64.0 * f64::EPSILON)
+    }
+
     /// The greatest convex minorant of the dots, no larger than `at_zero`.
     ///
     /// In t = e^ε every hockey-stick curve is convex, so it is still above the truth. The slope at

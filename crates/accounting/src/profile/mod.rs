@@ -106,6 +106,25 @@ impl LocalProfile {
         }
     }
 
+    /// The profile of two inputs half as far apart, where the profile is one of noise: of a vector in
+    /// a ball against its centre.
+    ///
+    /// Gaussian and Laplace noise, and Rényi divergences that grow with the square of the distance,
+    /// depend on the distance over the scale of the noise alone. Discrete Laplace noise half of
+    /// `distance` steps apart has the profile of as many steps; of all numbers of steps 1 is the
+    /// worst, for it connects the two dots at the ends only.
+    pub fn at_half_distance(&self) -> Option<Self> {
+        match *self {
+            Self::Gaussian { mu } => Some(Self::Gaussian { mu: 0.5 * mu }),
+            Self::Concentrated { mu } => Some(Self::Concentrated { mu: 0.5 * mu }),
+            Self::Laplace { epsilon } => Some(Self::Laplace { epsilon: 0.5 * epsilon }),
+            Self::DiscreteLaplace { epsilon, .. } => {
+                Some(Self::DiscreteLaplace { epsilon: 0.5 * epsilon, distance: 1 })
+            }
+            Self::Pure { .. } | Self::TwoLevel { .. } | Self::Approximate { .. } | Self::Points(_) => None,
+        }
+    }
+
     /// The excess from which on the profile is constant; infinite if there is none.
     pub fn end(&self) -> f64 {
         match *self {

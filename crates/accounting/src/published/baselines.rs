@@ -50,6 +50,7 @@ pub const FINE_SHARES: [f64; 43] = {
 pub const CLONES_CLOSED_FORM: ShuffleSampleCompose = ShuffleSampleCompose {
     about: About {
         id: "clones-closed-form+subsampling+kov",
+        name: "Clones in closed form, subsampled, strongly composed",
         kind: Kind::Upper,
         standing: Standing::Rigorous,
         citation: "Feldman, McMillan, Talwar 2021, Theorem 3.1; Ullman 2017; Kairouz, Oh, Viswanath 2015, Theorem 3.4",
@@ -67,6 +68,7 @@ const COARSE_SHARES: [f64; 13] =
 pub const CLONES_NUMERICAL: ShuffleSampleCompose = ShuffleSampleCompose {
     about: About {
         id: "clones-numerical+subsampling+kov",
+        name: "Clones evaluated numerically, subsampled, strongly composed",
         citation: "Feldman, McMillan, Talwar 2021, Theorem 3.2 evaluated numerically; Ullman 2017; Kairouz, Oh, Viswanath 2015, \
                    Theorem 3.4",
         ..CLONES_CLOSED_FORM.about

@@ -38,6 +38,7 @@ impl Method for Upper {
     fn about(&self) -> About {
         About {
             id: "ccs21-upper",
+            name: "Girgis et al. 2021 (CCS), upper",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Girgis, Data, Diggavi, Suresh, Kairouz 2021 (arXiv 2105.05180), as quoted in Enhanced amplification bounds, \
@@ -85,6 +86,7 @@ impl Method for Lower {
     fn about(&self) -> About {
         About {
             id: "ccs21-lower",
+            name: "Girgis et al. 2021 (CCS), lower",
             kind: Kind::Lower,
             standing: Standing::Flawed,
             citation: "Girgis, Data, Diggavi, Suresh, Kairouz 2021 (arXiv 2105.05180), as quoted in Enhanced amplification bounds, \
@@ -124,6 +126,7 @@ impl Method for UpperSubsampled {
     fn about(&self) -> About {
         About {
             id: "ccs21-upper+subsampling",
+            name: "Girgis et al. 2021 (CCS), upper, subsampled",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Girgis, Data, Diggavi, Suresh, Kairouz 2021 (arXiv 2105.05180), then Wang, Balle, Kasiviswanathan 2019, Theorem 9",

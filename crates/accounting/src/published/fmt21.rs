@@ -52,6 +52,7 @@ impl Method for ClonesClosedForm {
     fn about(&self) -> About {
         About {
             id: "clones-closed-form",
+            name: "Feldman–McMillan–Talwar 2021 clones, closed form",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Feldman, McMillan, Talwar 2021 (arXiv 2012.12803), Theorems 3.1 and 3.8",

@@ -16,6 +16,7 @@ impl Method for LocalComposition {
     fn about(&self) -> About {
         About {
             id: "local-composition",
+            name: "Local guarantee, strongly composed, no shuffling",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Kairouz, Oh, Viswanath 2015, Theorem 3.4; for Gaussian noise Dong, Roth, Su 2022, Corollary 2",

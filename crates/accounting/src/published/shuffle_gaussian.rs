@@ -87,11 +87,12 @@ impl Method for Theorem1 {
     fn about(&self) -> About {
         About {
             id: "shuffle-gaussian-theorem-1",
+            name: "Liew–Takahashi 2022 shuffle Gaussian, Theorem 1",
             kind: Kind::Upper,
             standing: Standing::Conjectured,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 1",
             note: "its \"without loss of generality\" pair is not the worst at the paper's sensitivity; read here at sensitivity 2C, where that is a \
-                   conjecture; the paper's Table 1 stops at order 30 (--max-order 30)",
+                   conjecture; the paper's Table 1 stops at order 30 (set the largest order to 30 to reproduce it)",
         }
     }
 
@@ -108,6 +109,7 @@ impl Method for Theorem2 {
     fn about(&self) -> About {
         About {
             id: "shuffle-gaussian-theorem-2",
+            name: "Liew–Takahashi 2022 shuffle Gaussian, Theorem 2",
             kind: Kind::Upper,
             standing: Standing::Conjectured,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 2",
@@ -153,6 +155,7 @@ impl Method for Theorem3 {
     fn about(&self) -> About {
         About {
             id: "shuffle-gaussian-theorem-3",
+            name: "Liew–Takahashi 2022 shuffle Gaussian, Theorem 3",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 3, Δ = 1/2",
@@ -181,6 +184,7 @@ impl Method for Corollary1 {
     fn about(&self) -> About {
         About {
             id: "shuffle-gaussian-corollary-1",
+            name: "Liew–Takahashi 2022 shuffle Gaussian, Corollary 1",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Liew, Takahashi 2022 (arXiv 2206.09569), Corollary 1",

@@ -1,21 +1,24 @@
 //! What is asked: who speaks in a round, through which randomizer, and how often.
 //!
 //! Everything here is validated once, at construction and when deserialised; the rest of the crate relies on it.
-//! Adjacency is replace-one everywhere: neighbouring datasets differ in the record of one client.
+//! Adjacency is part of the question, and replace-one unless said otherwise.
 
 mod adjacency;
+mod local;
 mod participation;
 pub mod priv_unit;
 mod randomizer;
 mod release;
 
 pub use adjacency::Adjacency;
+pub(crate) use local::{Class, Noise};
+pub use local::{LocalGuarantee, LocalStructure};
 pub use participation::{MAX_COUNT, Participation, Scheme};
-pub use randomizer::{LocalGuarantee, LocalStructure, Mechanism, RandomizerSpec};
+pub use randomizer::{Mechanism, RandomizerSpec};
 pub(crate) use release::response_loss;
 pub use release::{Output, Release};
 
-use crate::error::{Result, require};
+use crate::error::{AccountingError, Result, require};
 use serde::{Deserialize, Serialize};
 
 /// One round: who speaks, and through which randomizer.
@@ -27,7 +30,7 @@ pub struct Round {
     pub randomizer: RandomizerSpec,
 }
 
-/// The same round, `rounds` times.
+/// The same round, `rounds` times, and which datasets are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Question {
     round: Round,
@@ -36,20 +39,23 @@ pub struct Question {
 }
 
 impl Question {
-    /// Asks about `rounds` independent repetitions of `round`; between 1 and [`MAX_COUNT`].
+    /// Asks about `rounds` independent repetitions of `round`; between 1 and [`MAX_COUNT`]. Adjacency is
+    /// [`Adjacency::ReplaceOne`].
     pub fn new(round: Round, rounds: u64) -> Result<Self> {
         let rounds = require((1..=MAX_COUNT).contains(&rounds), "rounds", "between 1 and 2^53", rounds)?;
-        Ok(Self { round, rounds, adjacency: Adjacency::ReplaceOne })
+        Ok(Self { round, rounds, adjacency: Adjacency::default() })
     }
 
-    /// The same for other neighbours.
+    /// The same under another adjacency. Zero-out asks for a randomizer whose inputs include the zero
+    /// vector.
     pub fn with_adjacency(self, adjacency: Adjacency) -> Result<Self> {
+        if adjacency == Adjacency::ZeroOut && !self.round.randomizer.takes_zero() {
+            return Err(AccountingError::not_applicable(
+                "zero-out adjacency needs a zero vector among the inputs, and those of this randomizer are categories: \
+                 use replace-one adjacency",
+            ));
+        }
         Ok(Self { adjacency, ..self })
-    }
-
-    /// Which datasets are neighbours.
-    pub fn adjacency(&self) -> Adjacency {
-        self.adjacency
     }
 
     /// The round that is repeated.
@@ -65,6 +71,11 @@ impl Question {
     /// The local randomizer.
     pub fn randomizer(&self) -> &RandomizerSpec {
         &self.round.randomizer
+    }
+
+    /// Which datasets are neighbours.
+    pub fn adjacency(&self) -> Adjacency {
+        self.adjacency
     }
 
     /// How many rounds.

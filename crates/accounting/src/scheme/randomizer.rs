@@ -1,5 +1,7 @@
-//! The local randomizers by name, and what each promises locally.
+//! The local randomizers by name, and what is known of each.
 
+use super::MAX_COUNT;
+use super::local::{Class, Local, LocalGuarantee, LocalStructure};
 use crate::error::{Result, require};
 use crate::profile::{LocalProfile, ProfilePoints};
 use serde::{Deserialize, Serialize};
@@ -48,7 +50,8 @@ pub enum Mechanism {
         /// ε0.
         local_epsilon: f64,
     },
-    /// PrivUnit on the unit sphere, its cap chosen for the least variance.
+    /// PrivUnit on the unit sphere, its cap chosen for the least variance. Shorter vectors, zero
+    /// included, are rounded to the sphere at random first.
     PrivUnit {
         /// ε0.
         local_epsilon: f64,
@@ -95,50 +98,110 @@ pub enum Mechanism {
     },
 }
 
-/// What a randomizer promises for one report, any two inputs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LocalGuarantee {
-    /// ε0-LDP.
-    Pure {
-        /// ε0.
-        epsilon: f64,
-    },
-    /// (ε0, δ0)-LDP.
-    Approximate {
-        /// ε0.
-        epsilon: f64,
-        /// δ0.
-        delta: f64,
-    },
-    /// μ-GDP: as a unit-variance Gaussian with means `μ` apart.
-    Gaussian {
-        /// μ = sensitivity / noise standard deviation.
-        mu: f64,
-    },
-    /// Rényi divergence at most `μ²λ/2` at every order λ (concentrated DP), and no more is claimed.
-    Concentrated {
-        /// μ = sensitivity / noise standard deviation.
-        mu: f64,
-    },
+/// The parameters of a mechanism, those that it has.
+#[derive(Debug, Default)]
+struct Parameters<'a> {
+    local_epsilon: Option<&'a mut f64>,
+    local_delta: Option<&'a mut f64>,
+    sigma: Option<&'a mut f64>,
+    categories: Option<&'a mut u64>,
+    dimension: Option<&'a mut u64>,
 }
 
-/// What the shape of a randomizer's densities is known to be: decides which dominating pair is the tightest.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LocalStructure {
-    /// For every input the density takes two values of ratio `e^ε0`, the higher on a set of blanket measure `high_mass`.
-    TwoLevel {
-        /// ε0.
-        epsilon: f64,
-        /// q, at most 1/2.
-        high_mass: f64,
-    },
-    /// ε0-LDP, and no more is known.
-    Pure {
-        /// ε0.
-        epsilon: f64,
-    },
-    /// Not pure ε0-LDP.
-    Approximate,
+impl Parameters<'_> {
+    /// ε0 finite and at least 0, σ finite and above 0, δ0 in [0, 1), two categories and two dimensions
+    /// at the least.
+    fn check(self) -> Result<()> {
+        if let Some(&mut epsilon) = self.local_epsilon {
+            let is_valid = epsilon >= 0.0 && epsilon.is_finite();
+            require(is_valid, "local-epsilon", "a finite number of at least 0", epsilon)?;
+        }
+        if let Some(&mut delta) = self.local_delta {
+            require((0.0..1.0).contains(&delta), "local-delta", "at least 0 and below 1", delta)?;
+        }
+        if let Some(&mut sigma) = self.sigma {
+            require(sigma > 0.0 && sigma.is_finite(), "sigma", "a finite number above 0", sigma)?;
+        }
+        if let Some(&mut categories) = self.categories {
+            require((2..=MAX_COUNT).contains(&categories), "categories", "between 2 and 2^53", categories)?;
+        }
+        if let Some(&mut dimension) = self.dimension {
+            require((2..=MAX_DIMENSION).contains(&dimension), "dimension", "between 2 and 1e9", dimension)?;
+        }
+        Ok(())
+    }
+}
+
+/// The largest dimension of PrivUnit.
+const MAX_DIMENSION: u64 = 1_000_000_000;
+
+// To add a mechanism: a variant above, its parameters in `parameters`, and what is known of it in
+// `local`. Nothing else in this crate asks for names.
+impl Mechanism {
+    /// What is known of one report, by one arm for each mechanism.
+    fn local(self) -> Local {
+        use Mechanism::*;
+        match self {
+            Any { local_epsilon } => Local::pure(local_epsilon).of_class(Class::Pure),
+            Approximate { local_epsilon, local_delta } => {
+                Local::approximate(local_epsilon, local_delta).of_class(Class::Approximate)
+            }
+            Sequential { local_epsilon } => Local::pure(local_epsilon).of_class(Class::Sequential),
+            Profile { profile } => Local::points(profile),
+            Rr { local_epsilon } => Local::two_level(local_epsilon, 0.5).on_categories(2),
+            Krr { local_epsilon, categories } => {
+                Local::two_level(local_epsilon, 1.0 / categories as f64).on_categories(categories)
+            }
+            RInf { local_epsilon } | R1 { local_epsilon } | R2 { local_epsilon } | LdpSgd { local_epsilon } => {
+                Local::two_level(local_epsilon, 0.5)
+            }
+            PrivUnit { local_epsilon, dimension } => Local::caps(local_epsilon, dimension),
+            Gaussian { sigma } => Local::gaussian(sigma),
+            DiscreteGaussian { sigma } => Local::discrete_gaussian(sigma),
+            Laplace { local_epsilon } => Local::laplace(local_epsilon),
+            DiscreteLaplace { local_epsilon } => Local::discrete_laplace(local_epsilon),
+        }
+    }
+
+    fn parameters(&mut self) -> Parameters<'_> {
+        use Mechanism::*;
+        let none = Parameters::default();
+        match self {
+            Any { local_epsilon }
+            | Rr { local_epsilon }
+            | RInf { local_epsilon }
+            | R1 { local_epsilon }
+            | R2 { local_epsilon }
+            | LdpSgd { local_epsilon }
+            | Laplace { local_epsilon }
+            | DiscreteLaplace { local_epsilon }
+            | Sequential { local_epsilon } => Parameters { local_epsilon: Some(local_epsilon), ..none },
+            Krr { local_epsilon, categories } => {
+                Parameters { local_epsilon: Some(local_epsilon), categories: Some(categories), ..none }
+            }
+            PrivUnit { local_epsilon, dimension } => {
+                Parameters { local_epsilon: Some(local_epsilon), dimension: Some(dimension), ..none }
+            }
+            Approximate { local_epsilon, local_delta } => {
+                Parameters { local_epsilon: Some(local_epsilon), local_delta: Some(local_delta), ..none }
+            }
+            Gaussian { sigma } | DiscreteGaussian { sigma } => Parameters { sigma: Some(sigma), ..none },
+            // Its points were checked when they were made.
+            Profile { .. } => none,
+        }
+    }
+
+    /// The same mechanism with another ε0, if it has one.
+    pub fn with_local_epsilon(mut self, local_epsilon: f64) -> Option<Self> {
+        *self.parameters().local_epsilon? = local_epsilon;
+        Some(self)
+    }
+
+    /// The same mechanism with another σ, if it has one.
+    pub fn with_sigma(mut self, sigma: f64) -> Option<Self> {
+        *self.parameters().sigma? = sigma;
+        Some(self)
+    }
 }
 
 /// A [`Mechanism`] whose parameters were checked.
@@ -163,38 +226,8 @@ impl From<RandomizerSpec> for Mechanism {
 impl RandomizerSpec {
     /// Checks the parameters: ε0 finite and at least 0, σ finite and above 0, δ0 in [0, 1), two categories and two
     /// dimensions at the least.
-    pub fn new(mechanism: Mechanism) -> Result<Self> {
-        use Mechanism::*;
-        match mechanism {
-            Any { local_epsilon }
-            | Rr { local_epsilon }
-            | RInf { local_epsilon }
-            | R1 { local_epsilon }
-            | R2 { local_epsilon }
-            | LdpSgd { local_epsilon }
-            | Laplace { local_epsilon }
-            | DiscreteLaplace { local_epsilon }
-            | Sequential { local_epsilon } => {
-                require_local_epsilon(local_epsilon)?;
-            }
-            // Checked when they were made.
-            Profile { .. } => {}
-            Krr { local_epsilon, categories } => {
-                require_local_epsilon(local_epsilon)?;
-                require((2..=super::MAX_COUNT).contains(&categories), "categories", "between 2 and 2^53", categories)?;
-            }
-            PrivUnit { local_epsilon, dimension } => {
-                require_local_epsilon(local_epsilon)?;
-                require((2..=1_000_000_000).contains(&dimension), "dimension", "between 2 and 1e9", dimension)?;
-            }
-            Approximate { local_epsilon, local_delta } => {
-                require_local_epsilon(local_epsilon)?;
-                require((0.0..1.0).contains(&local_delta), "local-delta", "at least 0 and below 1", local_delta)?;
-            }
-            Gaussian { sigma } | DiscreteGaussian { sigma } => {
-                require(sigma > 0.0 && sigma.is_finite(), "sigma", "a finite number above 0", sigma)?;
-            }
-        }
+    pub fn new(mut mechanism: Mechanism) -> Result<Self> {
+        mechanism.parameters().check()?;
         Ok(Self(mechanism))
     }
 
@@ -208,95 +241,48 @@ impl RandomizerSpec {
         self.0
     }
 
+    /// All that is known of one report.
+    pub(crate) fn local(&self) -> Local {
+        self.0.local()
+    }
+
     /// What one report promises.
     pub fn local_guarantee(&self) -> LocalGuarantee {
-        use Mechanism::*;
-        match self.0 {
-            Any { local_epsilon }
-            | Rr { local_epsilon }
-            | Krr { local_epsilon, .. }
-            | RInf { local_epsilon }
-            | R1 { local_epsilon }
-            | R2 { local_epsilon }
-            | LdpSgd { local_epsilon }
-            | PrivUnit { local_epsilon, .. }
-            | Laplace { local_epsilon }
-            | DiscreteLaplace { local_epsilon }
-            | Sequential { local_epsilon } => LocalGuarantee::Pure { epsilon: local_epsilon },
-            Profile { profile } => match profile.last() {
-                (epsilon, 0.0) => LocalGuarantee::Pure { epsilon },
-                (epsilon, delta) => LocalGuarantee::Approximate { epsilon, delta },
-            },
-            Approximate { local_epsilon, local_delta: 0.0 } => LocalGuarantee::Pure { epsilon: local_epsilon },
-            Approximate { local_epsilon, local_delta } => {
-                LocalGuarantee::Approximate { epsilon: local_epsilon, delta: local_delta }
-            }
-            // Records lie in a ball of radius C, so two of them are up to 2C apart.
-            Gaussian { sigma } => LocalGuarantee::Gaussian { mu: (2.0 / sigma).next_up() },
-            DiscreteGaussian { sigma } => LocalGuarantee::Concentrated { mu: (2.0 / sigma).next_up() },
-        }
+        self.local().guarantee()
     }
 
     /// The shape of the densities: two-level for randomized response, R_inf, R_1, Duchi and PrivUnit.
     pub fn local_structure(&self) -> LocalStructure {
-        use Mechanism::*;
-        match self.0 {
-            Rr { local_epsilon }
-            | RInf { local_epsilon }
-            | R1 { local_epsilon }
-            | R2 { local_epsilon }
-            | LdpSgd { local_epsilon } => LocalStructure::TwoLevel { epsilon: local_epsilon, high_mass: 0.5 },
-            Krr { local_epsilon, categories } => {
-                LocalStructure::TwoLevel { epsilon: local_epsilon, high_mass: 1.0 / categories as f64 }
-            }
-            PrivUnit { local_epsilon, dimension } => LocalStructure::TwoLevel {
-                epsilon: local_epsilon,
-                high_mass: super::priv_unit::optimal_cap(local_epsilon, dimension).mass,
-            },
-            _ => match self.pure_epsilon() {
-                Some(epsilon) => LocalStructure::Pure { epsilon },
-                None => LocalStructure::Approximate,
-            },
-        }
+        self.local().structure()
     }
 
     /// The privacy profile of one report: the most that is proven of it.
     pub fn local_profile(&self) -> LocalProfile {
-        use Mechanism::*;
-        match (self.0, self.local_structure()) {
-            (Laplace { local_epsilon }, _) => LocalProfile::Laplace { epsilon: local_epsilon },
-            // How many steps there are to the radius is not known, but two inputs are at most twice
-            // as many apart: an even number, of which 2 is the worst, for its profile connects some
-            // of the dots of every other.
-            (DiscreteLaplace { local_epsilon }, _) => {
-                LocalProfile::DiscreteLaplace { epsilon: local_epsilon, distance: 2 }
-            }
-            (Profile { profile }, _) => LocalProfile::Points(profile),
-            (_, LocalStructure::TwoLevel { epsilon, high_mass }) => LocalProfile::TwoLevel { epsilon, high_mass },
-            (_, LocalStructure::Pure { epsilon }) => LocalProfile::Pure { epsilon },
-            (_, LocalStructure::Approximate) => match self.local_guarantee() {
-                LocalGuarantee::Pure { epsilon } => LocalProfile::Pure { epsilon },
-                LocalGuarantee::Approximate { epsilon, delta } => LocalProfile::Approximate { epsilon, delta },
-                LocalGuarantee::Gaussian { mu } => LocalProfile::Gaussian { mu },
-                LocalGuarantee::Concentrated { mu } => LocalProfile::Concentrated { mu },
-            },
-        }
+        self.local().profile()
+    }
+
+    /// Is the zero vector one of the inputs? Randomized response has categories instead. Of a class
+    /// of randomizers it is one of the inputs that the class speaks of.
+    pub fn takes_zero(&self) -> bool {
+        self.local().categories.is_none()
+    }
+
+    /// The privacy profile of one report of any record against one of the zero vector, in both
+    /// orders, where it is better than [that of any two records](Self::local_profile): noise on the
+    /// records of a ball, in which zero is half as far from any record as two records are from each
+    /// other.
+    pub fn profile_against_zero(&self) -> Option<LocalProfile> {
+        let local = self.local();
+        local.noise.and_then(|_| local.profile().at_half_distance())
     }
 
     /// May a report depend on those before it in the same round?
     pub fn is_sequential(&self) -> bool {
-        matches!(self.0, Mechanism::Sequential { .. })
+        self.local().class == Some(Class::Sequential)
     }
 
     /// ε0, if the randomizer is ε0-LDP with no δ0.
     pub fn pure_epsilon(&self) -> Option<f64> {
-        match self.local_guarantee() {
-            LocalGuarantee::Pure { epsilon } => Some(epsilon),
-            _ => None,
-        }
+        self.local().pure_epsilon()
     }
-}
-
-fn require_local_epsilon(epsilon: f64) -> Result<f64> {
-    require(epsilon >= 0.0 && epsilon.is_finite(), "local-epsilon", "a finite number of at least 0", epsilon)
 }

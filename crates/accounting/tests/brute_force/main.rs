@@ -10,6 +10,7 @@
 //! | module | what it checks |
 //! |---|---|
 //! | `displacement` | every bound by displacement: all extreme datasets, random ones, several rounds |
+//! | `zero_out` | the same where one client's record is replaced by zero |
 //! | `approximate` | randomizers with a δ0 |
 //! | `dominating` | the crate's pairs and their composition against the cell-by-cell sums |
 //! | `enumerator` | the enumerator itself: against a second, slower one, and against closed forms |
@@ -38,3 +39,4 @@ mod rng;
 mod sequential;
 mod single_round;
 mod tally;
+mod zero_out;

@@ -106,9 +106,9 @@ pub(super) fn result(outcome: &Outcome) -> Section {
         section.paragraph(format!("{line}."));
     }
     section.paragraph(format!(
-        "Assumes {}. In words: {} ({}).",
+        "Assumes {}. {} ({}).",
         words::assumptions(outcome.question(), None).join(", "),
-        outcome.question().adjacency().sentence(),
+        words::capitalised(outcome.question().adjacency().sentence()),
         outcome.question().adjacency().word()
     ));
     section

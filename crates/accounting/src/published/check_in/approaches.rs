@@ -31,6 +31,7 @@ impl Method for Approach1 {
     fn about(&self) -> About {
         About {
             id: "check-in-approach-1",
+            name: "Liew–Hasegawa–Takahashi 2022 check-in, Approach 1",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Liew, Hasegawa, Takahashi 2022 (arXiv 2206.03151), section 4.2, Approach 1",
@@ -60,6 +61,7 @@ impl Method for Approach2 {
     fn about(&self) -> About {
         About {
             id: "check-in-approach-2",
+            name: "Liew–Hasegawa–Takahashi 2022 check-in, Approach 2",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Liew, Hasegawa, Takahashi 2022 (arXiv 2206.03151), section 4.2, Approach 2",

@@ -39,6 +39,7 @@ impl Method for Baseline {
     fn about(&self) -> About {
         About {
             id: "check-in-baseline",
+            name: "Liew–Hasegawa–Takahashi 2022 check-in, baseline",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Liew, Hasegawa, Takahashi 2022 (arXiv 2206.03151), Appendix B",
@@ -81,6 +82,7 @@ impl Method for StrongComposition {
     fn about(&self) -> About {
         About {
             id: "check-in-strong-composition",
+            name: "Check-in without shuffling, strongly composed",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Liew, Hasegawa, Takahashi 2022 (arXiv 2206.03151), Appendix B, composed by Kairouz, Oh, Viswanath 2015, \

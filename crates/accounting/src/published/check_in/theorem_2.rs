@@ -22,6 +22,7 @@ impl Method for Theorem2 {
     fn about(&self) -> About {
         About {
             id: "check-in-theorem-2",
+            name: "Liew–Hasegawa–Takahashi 2022 check-in, Theorem 2",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Liew, Hasegawa, Takahashi 2022 (arXiv 2206.03151), Theorem 2 with Δ = 1/2",

@@ -18,6 +18,7 @@ impl Method for Theorem3 {
     fn about(&self) -> About {
         About {
             id: "check-in-theorem-3",
+            name: "Liew–Hasegawa–Takahashi 2022 check-in, Theorem 3 (lower)",
             kind: Kind::Lower,
             standing: Standing::Flawed,
             citation: "Liew, Hasegawa, Takahashi 2022 (arXiv 2206.03151), Theorem 3 with Δ = 1/2",

@@ -13,6 +13,7 @@ impl Method for Corollary1 {
     fn about(&self) -> About {
         About {
             id: "enhanced-corollary-1",
+            name: "Enhanced amplification bounds, Corollary 1",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Enhanced amplification bounds (arXiv 2401.04306), Theorem 1 and Corollary 1",

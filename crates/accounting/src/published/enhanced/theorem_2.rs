@@ -33,6 +33,7 @@ impl Method for Theorem2 {
     fn about(&self) -> About {
         About {
             id: "enhanced-theorem-2",
+            name: "Enhanced amplification bounds, Theorem 2",
             kind: Kind::Upper,
             standing: Standing::Asymptotic,
             citation: "Enhanced amplification bounds (arXiv 2401.04306), Theorem 2",
@@ -52,6 +53,7 @@ impl Method for Corollary2 {
     fn about(&self) -> About {
         About {
             id: "enhanced-corollary-2",
+            name: "Enhanced amplification bounds, Corollary 2",
             kind: Kind::Upper,
             standing: Standing::Asymptotic,
             citation: "Enhanced amplification bounds (arXiv 2401.04306), Corollary 2",

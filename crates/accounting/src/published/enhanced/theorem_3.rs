@@ -6,7 +6,7 @@ use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::rdp::RenyiAnalysis;
-use crate::scheme::{Mechanism, Question};
+use crate::scheme::{Noise, Question};
 
 /// `enhanced-theorem-3`: approximately `(λ, 2T·e^ε0·λ/(m−1))`-RDP after T epochs over m shuffled blocks.
 ///
@@ -17,6 +17,7 @@ impl Method for Theorem3 {
     fn about(&self) -> About {
         About {
             id: "enhanced-theorem-3",
+            name: "Enhanced amplification bounds, Theorem 3",
             kind: Kind::Upper,
             standing: Standing::Flawed,
             citation: "Enhanced amplification bounds (arXiv 2401.04306), Theorem 3, with blocks for clients and epochs for rounds",
@@ -27,8 +28,8 @@ impl Method for Theorem3 {
 
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
         let blocks = asked::everyone(question)?;
-        match question.randomizer().mechanism() {
-            Mechanism::Laplace { local_epsilon } | Mechanism::DiscreteLaplace { local_epsilon } => {
+        match question.randomizer().local().noise {
+            Some(Noise::Laplace { epsilon: local_epsilon } | Noise::DiscreteLaplace { epsilon: local_epsilon }) => {
                 let curve = Limit { local_epsilon, clients: blocks };
                 Ok(Box::new(RenyiAnalysis::new(curve, question.rounds(), options.max_order)))
             }

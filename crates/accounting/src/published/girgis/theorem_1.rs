@@ -21,6 +21,7 @@ impl Method for Theorem1 {
     fn about(&self) -> About {
         About {
             id: "girgis-theorem-1",
+            name: "Girgis et al. 2021, Theorem 1",
             kind: Kind::Upper,
             standing: Standing::Rigorous,
             citation: "Girgis, Data, Diggavi 2021 (arXiv 2107.08763), Theorem 1",

@@ -7,7 +7,7 @@ use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::numerics::binomial;
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
-use crate::scheme::{Mechanism, Question};
+use crate::scheme::{Class, LocalStructure, Question, RandomizerSpec};
 
 /// `girgis-theorem-2`: the red curves of the paper.
 pub struct Theorem2;
@@ -16,6 +16,7 @@ impl Method for Theorem2 {
     fn about(&self) -> About {
         About {
             id: "girgis-theorem-2",
+            name: "Girgis et al. 2021, Theorem 2 (lower)",
             kind: Kind::Lower,
             standing: Standing::Flawed,
             citation: "Girgis, Data, Diggavi 2021 (arXiv 2107.08763), Theorem 2, the larger of both directions",
@@ -36,7 +37,7 @@ impl Method for Theorem2 {
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
         let local_epsilon = asked::pure_epsilon(question)?;
         let (sampled, clients) = asked::fixed_size(question)?;
-        if !realises_two_rr(question.randomizer().mechanism()) {
+        if !realises_two_rr(question.randomizer()) {
             return Err(AccountingError::not_applicable(
                 "the formula is that of binary randomized response, which this randomizer does not contain",
             ));
@@ -47,12 +48,9 @@ impl Method for Theorem2 {
 }
 
 /// Does the randomizer answer some pair of inputs exactly as 2-RR does? Then the formula is exact for it.
-fn realises_two_rr(mechanism: Mechanism) -> bool {
-    use Mechanism::*;
-    matches!(
-        mechanism,
-        Any { .. } | Rr { .. } | RInf { .. } | R1 { .. } | R2 { .. } | LdpSgd { .. } | Krr { categories: 2, .. }
-    )
+fn realises_two_rr(randomizer: &RandomizerSpec) -> bool {
+    let is_one_bit = matches!(randomizer.local_structure(), LocalStructure::TwoLevel { high_mass: 0.5, .. });
+    is_one_bit || randomizer.local().class == Some(Class::Pure)
 }
 
 /// Standard deviations on each side of the mean that are summed.
