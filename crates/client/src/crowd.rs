@@ -15,6 +15,7 @@ use crate::state;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_learning::LearningError;
+use shuffledp_learning::collect::Collector;
 use shuffledp_learning::data::Examples;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::training::Population;
@@ -277,7 +278,7 @@ impl Tools {
         Ok(Self {
             release: ReleaseRng::from_operating_system()?,
             system: SystemRandom::from_operating_system().map_err(ClientError::wire("sealing a report"))?,
-            frame: vec![0; assignment.mechanism.frame_len()],
+            frame: assignment.frames.blank(),
         })
     }
 }
@@ -296,7 +297,7 @@ impl Work {
                 let report = self.report(tools, client.client, client.gradient).map_err(refused)?;
                 self.outbox.send(report).map_err(|_| LearningError::Data("nobody sends reports any more".to_owned()))
             },
-            |_, _| {},
+            |_, _| Ok(()),
         )?;
         Ok(())
     }

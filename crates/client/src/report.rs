@@ -2,7 +2,7 @@
 
 use crate::assignment::Assignment;
 use crate::error::{ClientError, Result};
-use shuffledp_learning::round::client_report;
+use shuffledp_learning::collect::Collector;
 use shuffledp_randomizers::Randomness;
 use shuffledp_wire::{Round, ShufflerKeys, SystemRandom, seal_report};
 
@@ -14,9 +14,9 @@ pub(crate) fn sealed_report(
     gradient: &[f32],
     rng: &mut dyn Randomness,
     system: &mut SystemRandom,
-    frame: &mut [u8],
+    frame: &mut Vec<u8>,
 ) -> Result<Vec<u8>> {
-    client_report(&*assignment.mechanism, gradient, rng, frame)?;
+    assignment.frames.report(gradient, rng, frame)?;
     let no_key = || ClientError::Task("a list of keys is empty".to_owned());
     let server_key = round.server_keys.first().ok_or_else(no_key)?;
     let shuffler_key = keys.keys.first().ok_or_else(no_key)?;

@@ -35,7 +35,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 Ok(())
             },
-            |all, more| all.iter_mut().zip(more).for_each(|(all, more)| *all += more),
+            |all, more| {
+                all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
+                Ok(())
+            },
         )
     };
     round()?;

@@ -87,7 +87,8 @@ impl ServerState {
     }
 
     /// One round further, with this estimate of the mean gradient; `None` if nobody was heard, and then the weights stay.
-    pub(crate) fn advance(
+    /// `architecture` says which weights are of which layer.
+    pub fn advance(
         &mut self,
         estimate: Option<&[f64]>,
         rule: &StepRule,

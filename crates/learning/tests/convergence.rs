@@ -66,7 +66,7 @@ fn optimum(examples: &Examples) -> f64 {
     for _ in 0..1000 {
         let gradient = mean_gradient(model, &state.weights, examples, &everybody);
         let gradient: Vec<f64> = gradient.into_iter().map(f64::from).collect();
-        shuffledp_learning::round::server_step(Some(&gradient), &rule, model.architecture(), &mut state).unwrap();
+        state.advance(Some(&gradient), &rule, model.architecture()).unwrap();
     }
     model.evaluate(&state.weights, examples).unwrap().loss
 }

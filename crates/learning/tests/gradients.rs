@@ -180,7 +180,7 @@ fn an_example_does_not_feel_its_neighbours() {
                 *g = c.gradient.to_vec();
                 Ok(())
             },
-            |_, _| (),
+            |_, _| Ok(()),
         );
         assert_eq!(fold.unwrap(), together[alone as usize].1);
     }
@@ -192,7 +192,7 @@ fn what_cannot_be_computed_is_refused() {
     let model = Model::new(architecture);
     let examples = Examples::from_floats(Shape::vector(3), 2, vec![1.0; 6], vec![0, 1]).unwrap();
     let attempt = |weights: &[f32], examples: &Examples, clients: &[u64]| {
-        let fold = model.fold_gradients(weights, examples, clients, || (), |(), _| Ok(()), |_, _| ());
+        let fold = model.fold_gradients(weights, examples, clients, || (), |(), _| Ok(()), |_, _| Ok(()));
         fold.unwrap_err().to_string()
     };
     assert_eq!(attempt(&[0.0; 7], &examples, &[0]), "the model has 8 weights, but 7 were given");
@@ -205,7 +205,7 @@ fn what_cannot_be_computed_is_refused() {
     let others = Examples::from_floats(Shape::vector(3), 3, vec![1.0; 3], vec![2]).unwrap();
     assert_eq!(attempt(&[0.0; 8], &others, &[0]), "the model tells 2 classes apart, but the data has 3");
     // Weights whose scores overflow.
-    let error = model.fold_gradients(&[f32::MAX; 8], &examples, &[1], || (), |(), _| Ok(()), |_, _| ()).unwrap_err();
+    let error = model.fold_gradients(&[f32::MAX; 8], &examples, &[1], || (), |(), _| Ok(()), |_, _| Ok(())).unwrap_err();
     assert!(matches!(error, LearningError::NotFinite { what: "loss", client: 1, .. }), "{error}");
     // At one record only, and there it is zeros for whoever must not say so: the others' gradients are theirs.
     let mixed = Examples::from_floats(Shape::vector(3), 2, vec![0.0, 0.0, 0.0, 1e30, 1e30, 1e30], vec![0, 1]).unwrap();
@@ -220,7 +220,10 @@ fn what_cannot_be_computed_is_refused() {
             all.push(client.gradient.to_vec());
             Ok(())
         },
-        |all, more| all.extend(more),
+        |all, more| {
+            all.extend(more);
+            Ok(())
+        },
     );
     let [overflown, good, again] = &gradients.unwrap()[..] else { panic!("three clients") };
     assert_eq!((overflown, again), (&vec![0.0; 8], &vec![0.0; 8]));
@@ -233,14 +236,14 @@ fn what_cannot_be_computed_is_refused() {
             all.extend_from_slice(client.gradient);
             Ok(())
         },
-        |_, _| (),
+        |_, _| Ok(()),
     );
     assert_eq!(good, &alone.unwrap());
     assert!(good.iter().any(|x| *x != 0.0));
     // A visitor's error comes through.
     let refuse =
         |(): &mut (), _: shuffledp_learning::models::ClientGradient<'_>| Err(LearningError::Data("enough".to_owned()));
-    let error = model.fold_gradients(&[0.0; 8], &examples, &[1], || (), refuse, |_, _| ()).unwrap_err();
+    let error = model.fold_gradients(&[0.0; 8], &examples, &[1], || (), refuse, |_, _| Ok(())).unwrap_err();
     assert_eq!(error.to_string(), "enough");
     assert_eq!(examples.count(), 2);
 }

@@ -7,7 +7,6 @@
 
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::round::charge;
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
 use shuffledp_server::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundRecord, Store, TaskRecord};
@@ -293,7 +292,7 @@ fn budget_of(rounds: u64) -> f64 {
         shuffledp_accounting::scheme::Scheme::check_in(task.clients, task.check_in_rate, task.drop_out).unwrap();
     let mut ledger = Ledger::new(task.delta, None).unwrap();
     for _ in 0..rounds {
-        assert!(charge(&mut ledger, AccountedRound { scheme, randomizer: task.randomizer }).unwrap());
+        assert!(ledger.charge(AccountedRound { scheme, randomizer: task.randomizer }).unwrap());
     }
     ledger.epsilon().unwrap()
 }

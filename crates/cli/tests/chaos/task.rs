@@ -4,7 +4,6 @@
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::models::{Architecture, Layer, Shape, load_weights};
-use shuffledp_learning::round::charge;
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
 use shuffledp_wire::VerifyingKey;
@@ -64,7 +63,7 @@ pub(crate) fn budget_of(rounds: u64) -> f64 {
         Round { scheme, randomizer: RandomizerSpec::new(Mechanism::RInf { local_epsilon: LOCAL_EPSILON }).unwrap() };
     let mut ledger = Ledger::new(DELTA, None).unwrap();
     for _ in 0..rounds {
-        assert!(charge(&mut ledger, round).unwrap());
+        assert!(ledger.charge(round).unwrap());
     }
     ledger.epsilon().unwrap()
 }

@@ -2,7 +2,6 @@
 
 use super::vector_sum::{Summing, VectorSum, scale_into};
 use crate::Result;
-use crate::round::client_report;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_randomizers::dispatch::Shape;
 use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
@@ -39,7 +38,7 @@ impl Summing for BlockMean {
         let Some(mean) = sum.mean() else { return Ok(None) };
         let mean: Vec<f32> = mean.into_iter().map(|coordinate| coordinate as f32).collect();
         let mut frame = vec![0; self.mechanism.frame_len()];
-        client_report(&*self.mechanism, &mean, rng, &mut frame)?;
+        self.mechanism.randomize_into(&mean, rng, &mut frame)?;
         let mut heard = self.mechanism.aggregator();
         heard.add_frame(&frame)?;
         Ok(Some(heard.mean()?))

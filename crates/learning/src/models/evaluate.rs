@@ -1,9 +1,11 @@
 //! How good a model is on examples it may or may not have seen.
 
 use super::engine::Workspace;
-use super::{Model, SEGMENT};
+use super::Model;
+use crate::Result;
+use crate::collect::Segments;
 use crate::data::Clients;
-use crate::{Result, ordered};
+use std::ops::Range;
 
 /// What a model makes of a set of examples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,10 +36,9 @@ impl Model {
     pub fn evaluate(&self, weights: &[f32], population: &impl Clients) -> Result<Evaluation> {
         self.check(weights, population)?;
         let tools = || (self.engine.workspace(), vec![0.0; population.shape().len()]);
-        let work = |(workspace, example): &mut (Workspace, Vec<f32>), segment: usize| {
+        let segment = |(workspace, example): &mut (Workspace, Vec<f32>), places: Range<usize>| {
             let mut tally = Tally::default();
-            let first = segment as u64 * SEGMENT as u64;
-            let clients: Vec<u64> = (first..population.count().min(first + SEGMENT as u64)).collect();
+            let clients: Vec<u64> = places.map(|client| client as u64).collect();
             for group in clients.chunks(self.engine.lanes()) {
                 let mut labels = Vec::with_capacity(group.len());
                 for (lane, &client) in group.iter().enumerate() {
@@ -56,9 +57,12 @@ impl Model {
         let merge = |all: &mut Tally, more: Tally| {
             all.correct += more.correct;
             all.loss += more.loss;
+            Ok(())
         };
         let examples = population.count();
-        let tally = ordered::fold(examples.div_ceil(SEGMENT as u64) as usize, tools, work, merge)?.unwrap_or_default();
+        let mut sum = Segments::default();
+        sum.add(examples as usize, tools, segment, merge)?;
+        let tally = sum.into_merged().unwrap_or_default();
         Ok(Evaluation { examples, correct: tally.correct, loss: tally.loss / (examples.max(1)) as f64 })
     }
 }

@@ -1,9 +1,11 @@
 //! Every client's gradient, one at a time.
 
 use super::engine::{Workspace, all_finite};
-use super::{Model, SEGMENT};
+use super::Model;
+use crate::collect::Segments;
 use crate::data::Clients;
-use crate::{LearningError, Result, ordered};
+use crate::{LearningError, Result};
+use std::ops::Range;
 
 /// One client's gradient, for as long as it is looked at.
 #[derive(Debug)]
@@ -38,8 +40,8 @@ impl Model {
     /// Makes the gradient of every client in the list and shows it to `visit`, which adds what it makes of it to an `empty()`; what
     /// the threads gathered is merged.
     ///
-    /// `visit` sees the clients of a segment of 64 in order, and `merge` gets the segments in order, so sums are the same whatever the
-    /// number of threads. No more than one gradient per thread exists at any time. A loss or gradient that is not finite is an error.
+    /// `visit` sees the clients of a [segment](crate::collect::segments) in order, and `merge` gets the segments in order, so sums are
+    /// the same whatever the number of threads. No more than one gradient per thread exists at any time. A loss or gradient that is not finite is an error.
     pub fn fold_gradients<A: Send>(
         &self,
         weights: &[f32],
@@ -47,7 +49,7 @@ impl Model {
         clients: &[u64],
         empty: impl Fn() -> A + Sync,
         visit: impl Fn(&mut A, ClientGradient<'_>) -> Result<()> + Sync,
-        merge: impl Fn(&mut A, A) + Sync,
+        merge: impl Fn(&mut A, A) -> Result<()> + Sync,
     ) -> Result<A> {
         self.fold(weights, population, clients, NotFinite::Refused, empty, visit, merge)
     }
@@ -63,7 +65,7 @@ impl Model {
         clients: &[u64],
         empty: impl Fn() -> A + Sync,
         visit: impl Fn(&mut A, ClientGradient<'_>) -> Result<()> + Sync,
-        merge: impl Fn(&mut A, A) + Sync,
+        merge: impl Fn(&mut A, A) -> Result<()> + Sync,
     ) -> Result<A> {
         self.fold(weights, population, clients, NotFinite::Zeros, empty, visit, merge)
     }
@@ -77,7 +79,7 @@ impl Model {
         not_finite: NotFinite,
         empty: impl Fn() -> A + Sync,
         visit: impl Fn(&mut A, ClientGradient<'_>) -> Result<()> + Sync,
-        merge: impl Fn(&mut A, A) + Sync,
+        merge: impl Fn(&mut A, A) -> Result<()> + Sync,
     ) -> Result<A> {
         self.check(weights, population)?;
         if let Some(client) = clients.iter().find(|client| **client >= population.count()) {
@@ -91,11 +93,10 @@ impl Model {
             labels: Vec::with_capacity(self.engine.lanes()),
             judged: Vec::with_capacity(self.engine.lanes()),
         };
-        let work = |tools: &mut Tools, segment: usize| {
+        let segment = |tools: &mut Tools, places: Range<usize>| {
             let mut gathered = empty();
-            let first = segment * SEGMENT;
-            let segment = &clients[first..clients.len().min(first + SEGMENT)];
-            for (index, group) in segment.chunks(self.engine.lanes()).enumerate() {
+            let first = places.start;
+            for (index, group) in clients[places].chunks(self.engine.lanes()).enumerate() {
                 let position = first + index * self.engine.lanes();
                 self.group(tools, weights, population, group, not_finite, |lane, loss, gradient| {
                     let client = group[lane];
@@ -104,7 +105,9 @@ impl Model {
             }
             Ok(gathered)
         };
-        Ok(ordered::fold(clients.len().div_ceil(SEGMENT), tools, work, merge)?.unwrap_or_else(empty))
+        let mut sum = Segments::default();
+        sum.add(clients.len(), tools, segment, merge)?;
+        Ok(sum.into_merged().unwrap_or_else(empty))
     }
 
     /// The gradients of at most as many clients as there are lanes.

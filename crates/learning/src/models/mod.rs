@@ -21,9 +21,6 @@ use crate::data::Clients;
 use crate::{LearningError, Result};
 use engine::Engine;
 
-/// Examples that one thread does before it takes more. Fixed, because the order of sums depends on it.
-const SEGMENT: usize = 64;
-
 /// A network, without its weights: those are a vector of [`parameters`](Model::parameters) numbers that the caller keeps.
 ///
 /// The vector is ordered as PyTorch's `parameters()`: layer by layer, weights before biases, a convolution's as \[filter\]\[channel\]\[row\]\[column\],

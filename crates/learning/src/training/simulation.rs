@@ -10,7 +10,6 @@ use crate::ledger::{Cost, Ledger};
 use crate::models::{Model, initial_weights};
 use crate::monitor::CheckInMonitor;
 use crate::participation::{CLIENT, SUMMED_NOISE, participants};
-use crate::round::{charge, server_step};
 use crate::step::ServerState;
 use crate::{LearningError, Result};
 use shuffledp_accounting::accountant::Accountant;
@@ -38,8 +37,6 @@ struct Gathered<C: Collector> {
     loss: f64,
     report: C::Report,
     batch: C::Batch,
-    /// The first merge that failed.
-    failed: Option<LearningError>,
 }
 
 impl<'a, P: Clients> Simulation<'a, P> {
@@ -133,7 +130,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let round = self.state.round + 1;
         if let Some(cost) = self.cost
             && self.charges(round) > self.charges(self.state.round)
-            && !charge(&mut self.ledger, cost)?
+            && !self.ledger.charge(cost)?
         {
             return Ok(false);
         }
@@ -152,7 +149,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
         // Nobody spoke: the loss that was heard of last stands.
         let loss = if heard > 0 { loss / heard as f64 } else { self.last.loss };
         self.last = LastRound { participants: heard, loss };
-        server_step(estimate.as_deref(), &self.config.step, self.model.architecture(), &mut self.state)?;
+        self.state.advance(estimate.as_deref(), &self.config.step, self.model.architecture())?;
         Ok(true)
     }
 
@@ -213,7 +210,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
             &self.state.weights,
             self.population,
             speakers,
-            || Gathered { loss: 0.0, report: collector.blank(), batch: collector.empty(), failed: None },
+            || Gathered { loss: 0.0, report: collector.blank(), batch: collector.empty() },
             |gathered: &mut Gathered<C>, client| {
                 gathered.loss += f64::from(client.loss);
                 let mut rng = SimulationRng::named([seed, CLIENT, round, client.client]);
@@ -222,13 +219,9 @@ impl<'a, P: Clients> Simulation<'a, P> {
             },
             |all, more| {
                 all.loss += more.loss;
-                let merged = more.failed.map_or(Ok(()), Err).and_then(|()| collector.merge(&mut all.batch, more.batch));
-                all.failed = all.failed.take().or(merged.err());
+                collector.merge(&mut all.batch, more.batch)
             },
         )?;
-        if let Some(error) = gathered.failed {
-            return Err(error);
-        }
         let mut together = SimulationRng::named([seed, SUMMED_NOISE, round, 0]);
         Ok((gathered.loss, collector.mean(gathered.batch, &mut together)?))
     }
@@ -253,7 +246,7 @@ fn require_patience(scheme: &Scheme) -> Result<()> {
 /// A run whose ε is unbounded is refused before its first round. (One that stops at a budget never gets there.)
 fn require_accountable(ledger: &Ledger, cost: Cost, config: &TrainingConfig) -> Result<()> {
     // What cannot be charged at all is an error here.
-    charge(&mut ledger.clone(), cost)?;
+    ledger.clone().charge(cost)?;
     let rounds = config.rounds;
     let (_, epsilon) = ledger.forecast(cost, rounds.div_ceil(config.algorithm.rounds_per_charge()))?;
     if epsilon.is_finite() {

@@ -26,7 +26,10 @@ pub fn gradients(model: &Model, weights: &[f32], population: &impl Clients) -> V
             all.push((client.position, client.client, client.loss, client.gradient.to_vec()));
             Ok(())
         },
-        |all, mut more| all.append(&mut more),
+        |all, mut more| {
+            all.append(&mut more);
+            Ok(())
+        },
     );
     let all = fold.unwrap();
     for (index, (position, client, ..)) in all.iter().enumerate() {
@@ -47,7 +50,10 @@ pub fn mean_gradient(model: &Model, weights: &[f32], population: &impl Clients, 
             add(sum, client.gradient);
             Ok(())
         },
-        |sum, more| add(sum, &more),
+        |sum, more| {
+            add(sum, &more);
+            Ok(())
+        },
     );
     let scale = 1.0 / clients.len().max(1) as f32;
     sum.unwrap().into_iter().map(|sum| sum * scale).collect()

@@ -8,7 +8,6 @@ use crate::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundRec
 use axum::http::StatusCode;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::round::charge;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, ModelHash, TaskHash};
 use std::collections::HashSet;
@@ -147,7 +146,7 @@ fn budget_of(rounds: u64) -> f64 {
     let charge_of_a_round = crate::plan::Plan::new(&World::new().config).unwrap().charge;
     let mut ledger = Ledger::new(1e-5, None).unwrap();
     for _ in 0..rounds {
-        assert!(charge(&mut ledger, charge_of_a_round).unwrap());
+        assert!(ledger.charge(charge_of_a_round).unwrap());
     }
     ledger.epsilon().unwrap()
 }
