@@ -10,7 +10,7 @@ use shuffledp_accounting::calibrate::Unknown;
 use shuffledp_accounting::catalogue::Options;
 use shuffledp_accounting::profile::{MAX_POINTS, ProfilePoints};
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Participation, Question, RandomizerSpec, Round, Scheme};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 
 /// Everything that describes a question, as it was given.
 #[derive(Default)]
@@ -143,13 +143,13 @@ impl Arguments {
     }
 
     /// The randomizer and what it works on, for whoever runs it: every one over vectors takes `dimension`, and what is only the name of a class cannot be run.
-    pub(crate) fn runnable(&self) -> PyResult<(RandomizerSpec, Shape)> {
+    pub(crate) fn runnable(&self) -> PyResult<(RandomizerSpec, VectorShape)> {
         const RUN_DIMENSION: u64 = 8;
         // A unit, so nothing depends on it.
         const CLIP: f32 = 1.0;
         let dimension = u32::try_from(self.dimension.unwrap_or(RUN_DIMENSION))
             .map_err(|_| ParameterError::new_err("dimension must be below 2^32 for a randomizer that is run"))?;
-        let shape = Shape { dimension, clip: CLIP };
+        let shape = VectorShape { dimension, clip: CLIP };
         if let Some(made) = self.made {
             return Ok((self.spec(&[])?, made.shape.unwrap_or(shape)));
         }

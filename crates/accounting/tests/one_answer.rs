@@ -87,10 +87,8 @@ fn the_accountant_has_the_catalogues_best_delta() {
 /// What is composed of different things never costs more than all local ε together.
 #[test]
 fn local_epsilons_add_up_at_the_most() {
-    let round = |mechanism| Round {
-        scheme: Scheme::shuffle(5).unwrap(),
-        randomizer: RandomizerSpec::new(mechanism).unwrap(),
-    };
+    let round =
+        |mechanism| Round { scheme: Scheme::shuffle(5).unwrap(), randomizer: RandomizerSpec::new(mechanism).unwrap() };
     let mut accountant = told(round(Mechanism::Rr { local_epsilon: 1.0 }), 1);
     accountant.compose(round(Mechanism::Any { local_epsilon: 0.5 }), 1).unwrap();
     accountant.compose_release(Release::new(Output::Laplace { epsilon: 0.25 }).unwrap(), 1).unwrap();

@@ -8,7 +8,7 @@ use shuffledp_learning::collect::Frames;
 use shuffledp_learning::data::Clients;
 use shuffledp_learning::models::{Architecture, Model};
 use shuffledp_randomizers::coin::Coin;
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Signed, Task, TaskHash};
 
 /// What is to be done, and what each round of it costs.
@@ -40,7 +40,7 @@ impl Assignment {
         check_floors(&task, &architecture, &randomizer, &config.floors)?;
         let dimension = u32::try_from(architecture.parameters())
             .map_err(|_| ClientError::Task("the model has 2^32 weights or more".to_owned()))?;
-        let frames = Frames::deployed(randomizer, Shape { dimension, clip: task.clip })?;
+        let frames = Frames::deployed(randomizer, VectorShape { dimension, clip: task.clip })?;
         if frames.frame_len() != task.payload_len as usize {
             let (ours, theirs) = (frames.frame_len(), task.payload_len);
             return Err(ClientError::Task(format!("its reports have {theirs} bytes, but this randomizer's {ours}")));

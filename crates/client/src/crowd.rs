@@ -21,7 +21,7 @@ use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::training::Population;
 use shuffledp_randomizers::{Randomness, ReleaseRng, SimulationRng};
 use shuffledp_transport::Shutdown;
-use shuffledp_wire::{Round, RoundContext, ShufflerKeys, SystemRandom};
+use shuffledp_wire::{RoundContext, RoundOffer, ShufflerKeys, SystemRandom};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Mutex;
@@ -87,7 +87,7 @@ struct Work {
     examples: Arc<Examples>,
     clients: u64,
     seed: Option<u64>,
-    round: Round,
+    round: RoundOffer,
     keys: ShufflerKeys,
     weights: Vec<f32>,
     /// Where sealed reports go.

@@ -14,7 +14,7 @@ use shuffledp_learning::collect::Collector;
 use shuffledp_learning::data::Examples;
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
-use shuffledp_wire::{Round, ShufflerKeys, SystemRandom};
+use shuffledp_wire::{RoundOffer, ShufflerKeys, SystemRandom};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -29,7 +29,7 @@ pub(crate) fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 /// A round in which the coin said yes.
 pub(crate) struct Job {
-    pub(crate) round: Round,
+    pub(crate) round: RoundOffer,
     pub(crate) keys: ShufflerKeys,
     pub(crate) weights: Vec<f32>,
 }

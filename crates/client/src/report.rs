@@ -4,12 +4,12 @@ use crate::assignment::Assignment;
 use crate::error::{ClientError, Result};
 use shuffledp_learning::collect::Collector;
 use shuffledp_randomizers::Randomness;
-use shuffledp_wire::{Round, ShufflerKeys, SystemRandom, seal_report};
+use shuffledp_wire::{RoundOffer, ShufflerKeys, SystemRandom, seal_report};
 
 /// Randomizes a gradient and seals it to the newest keys of both. `frame` is room for the randomized gradient.
 pub(crate) fn sealed_report(
     assignment: &Assignment,
-    round: &Round,
+    round: &RoundOffer,
     keys: &ShufflerKeys,
     gradient: &[f32],
     rng: &mut dyn Randomness,

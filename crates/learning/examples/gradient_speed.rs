@@ -3,7 +3,7 @@
 //! Every gradient is made, its coordinates clamped, and the sum kept: what a round does before it randomizes.
 
 use shuffledp_learning::data::Examples;
-use shuffledp_learning::models::{Model, ModelConfig, Nonlinearity, Shape, initial_weights};
+use shuffledp_learning::models::{Model, ModelConfig, Nonlinearity, TensorShape, initial_weights};
 use std::time::Instant;
 
 const CLIP: f32 = 0.01;
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds: f64 = arguments.next().map_or(Ok(0.5), |text| text.parse())?;
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
 
-    let shape = Shape::new(1, 28, 28);
+    let shape = TensorShape::new(1, 28, 28);
     let architecture = ModelConfig::Cnn16 { activation: Nonlinearity::Tanh }.architecture(shape, 10)?;
     let weights = initial_weights(&architecture, 1);
     let model = Model::new(architecture);

@@ -7,7 +7,7 @@ use common::mean_gradient;
 use shuffledp_learning::convergence::{Convergence, ConvergenceBound, convergence};
 use shuffledp_learning::data::Examples;
 use shuffledp_learning::decay::WeightDecay;
-use shuffledp_learning::models::Shape;
+use shuffledp_learning::models::TensorShape;
 use shuffledp_learning::random;
 use shuffledp_learning::schedule::Schedule;
 use shuffledp_learning::step::{ServerState, StepRule};
@@ -28,7 +28,7 @@ fn examples() -> Examples {
         values.extend(x);
         labels.push(u8::from(side));
     }
-    Examples::from_floats(Shape::vector(FEATURES), 2, values, labels).unwrap()
+    Examples::from_floats(TensorShape::vector(FEATURES), 2, values, labels).unwrap()
 }
 
 fn config(algorithm: &str, gradient_bound: f64, seed: u64, rounds: u64) -> TrainingConfig {

@@ -10,7 +10,7 @@ use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::catalogue::{self, Options, Target};
 use shuffledp_accounting::scheme::{Output, Question, Release};
 use shuffledp_learning::data::{Clients, Dataset, Examples, digits};
-use shuffledp_learning::models::{Shape, load_weights};
+use shuffledp_learning::models::{TensorShape, load_weights};
 use shuffledp_learning::random;
 use shuffledp_learning::schedule::{Schedule, Stage};
 use shuffledp_learning::training::{Metrics, Population, Progress, Run, RunFolder, Simulation, TrainingConfig};
@@ -52,7 +52,7 @@ fn easy(seed: u64) -> Examples {
         values.extend([centre + random::between(&mut random, -0.8, 0.8), random::between(&mut random, -1.0, 1.0)]);
         labels.push(label as u8);
     }
-    Examples::from_floats(Shape::vector(2), 2, values, labels).unwrap()
+    Examples::from_floats(TensorShape::vector(2), 2, values, labels).unwrap()
 }
 
 /// The noise of a round, of length below 1 against gradients of about 1, is small enough that forty rounds cannot fail.

@@ -7,7 +7,7 @@ use crate::batch::Gathered;
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
 use crate::plan::Plan;
-use crate::store::{BatchRecord, Beginning, Closing, ClosingBatch, Opening, RoundRecord, Store, TaskRecord};
+use crate::store::{BatchRecord, Beginning, Closing, ClosingBatch, Opening, RoundSummary, Store, TaskRecord};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::step::ServerState;
@@ -111,7 +111,7 @@ impl Conductor {
     }
 
     /// All rounds so far, for people.
-    pub(crate) fn rounds(&mut self) -> Result<Vec<RoundRecord>> {
+    pub(crate) fn rounds(&mut self) -> Result<Vec<RoundSummary>> {
         self.store.rounds(&self.plan.hash())
     }
 

@@ -10,7 +10,7 @@ use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::models::{Model, initial_weights, save_weights};
 use shuffledp_learning::step::{ServerState, StepRule};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Message, ModelHash, Task, TaskHash, VerifyingKey};
 
 /// A task, checked. Clients and shuffler see `task`; the rest is what it stands for.
@@ -137,7 +137,7 @@ fn frames(config: &TaskConfig, dimension: u32) -> Result<Frames> {
     if !(config.clip > 0.0 && config.clip.is_finite()) {
         return Err(LearningError::out_of_range("clip", "a finite number above 0", config.clip).into());
     }
-    Ok(Frames::deployed(config.randomizer, Shape { dimension, clip: config.clip })?)
+    Ok(Frames::deployed(config.randomizer, VectorShape { dimension, clip: config.clip })?)
 }
 
 /// What travels as opaque bytes through rooms that need not know it: TOML of the architecture (input and layers), of the randomizer's name

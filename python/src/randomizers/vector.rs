@@ -12,7 +12,7 @@ use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf};
 
 /// A mechanism over vectors, by the command line's name; the mechanisms of this module are such.
@@ -34,7 +34,10 @@ pub(crate) struct VectorRandomizer {
 
 impl VectorRandomizer {
     pub(super) fn made(&self) -> Made {
-        Made { spec: self.mechanism.spec(), shape: Some(Shape { dimension: self.dimension, clip: self.clip as f32 }) }
+        Made {
+            spec: self.mechanism.spec(),
+            shape: Some(VectorShape { dimension: self.dimension, clip: self.clip as f32 }),
+        }
     }
 
     /// Rows that are worth a thread of their own.
@@ -66,8 +69,8 @@ impl VectorRandomizer {
 }
 
 /// The mechanism that `spec` names.
-fn mechanism(spec: RandomizerSpec, shape: Shape) -> PyResult<Box<dyn VectorMechanism>> {
-    let Shape { dimension, clip } = shape;
+fn mechanism(spec: RandomizerSpec, shape: VectorShape) -> PyResult<Box<dyn VectorMechanism>> {
+    let VectorShape { dimension, clip } = shape;
     Ok(match spec.mechanism() {
         Mechanism::RInf { local_epsilon } => Box::new(RInf::new(local_epsilon, dimension, clip).map_err(refused)?),
         Mechanism::R1 { local_epsilon } => Box::new(R1::new(local_epsilon, dimension, clip).map_err(refused)?),
@@ -100,7 +103,7 @@ impl VectorRandomizer {
         // Accounting asks for the dimension of this one alone.
         let accounted = (name == "priv-unit").then_some(u64::from(dimension));
         let spec = Arguments::of_randomizer(name, local_epsilon, sigma, None, accounted).randomizer()?;
-        let mechanism = mechanism(spec, Shape { dimension, clip: clip as f32 })?;
+        let mechanism = mechanism(spec, VectorShape { dimension, clip: clip as f32 })?;
         Ok(Self { name: name.to_owned(), mechanism, local_epsilon, sigma, dimension, clip })
     }
 

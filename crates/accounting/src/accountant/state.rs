@@ -1,6 +1,6 @@
 //! Saving and loading an accountant: JSON with a version, every value checked again on the way in.
 
-use super::{Accountant, RoundEntry, ReleaseEntry};
+use super::{Accountant, ReleaseEntry, RoundEntry};
 use crate::error::{AccountingError, Result};
 use serde::{Deserialize, Serialize};
 

@@ -3,19 +3,19 @@
 use super::vector_sum::{Summing, VectorSum, scale_into};
 use crate::Result;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
 use shuffledp_randomizers::{Randomness, clip};
 
 /// The holder of a block clips the gradient of every record to an ℓ1 norm, takes their mean, and randomizes that: one report for all of them.
 pub struct BlockMean {
     mechanism: Box<dyn VectorRandomizer>,
-    shape: Shape,
+    shape: VectorShape,
 }
 
 impl BlockMean {
     /// With Laplace noise of scale 2·clip/`local_epsilon` on the mean: any two blocks are `local_epsilon`-indistinguishable.
-    pub fn new(local_epsilon: f64, shape: Shape) -> Result<Self> {
+    pub fn new(local_epsilon: f64, shape: VectorShape) -> Result<Self> {
         let randomizer = RandomizerSpec::new(Mechanism::Laplace { local_epsilon })?;
         Ok(Self { mechanism: vector_randomizer(randomizer, shape)?, shape })
     }

@@ -4,7 +4,7 @@ use super::Collector;
 use crate::{LearningError, Result};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_randomizers::Randomness;
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{FrameAggregator, VectorRandomizer, vector_randomizer};
 
 /// Every client clips and randomizes its gradient and sends a frame; the server decodes and averages frames.
@@ -14,12 +14,12 @@ pub struct Frames {
 
 impl Frames {
     /// Of the mechanism that `randomizer` names.
-    pub fn new(randomizer: RandomizerSpec, shape: Shape) -> Result<Self> {
+    pub fn new(randomizer: RandomizerSpec, shape: VectorShape) -> Result<Self> {
         Ok(Self { mechanism: vector_randomizer(randomizer, shape)? })
     }
 
     /// The same where reports leave a machine.
-    pub fn deployed(randomizer: RandomizerSpec, shape: Shape) -> Result<Self> {
+    pub fn deployed(randomizer: RandomizerSpec, shape: VectorShape) -> Result<Self> {
         Self::check_deployable(&randomizer)?;
         Self::new(randomizer, shape)
     }

@@ -1,7 +1,7 @@
 //! More clients than examples, without copies.
 
 use super::{Clients, Examples};
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result};
 
 /// n clients, each with an example drawn uniformly with replacement: a bootstrap sample of the data, as the check-in paper makes its
@@ -47,7 +47,7 @@ fn mix(number: u64) -> u64 {
 }
 
 impl Clients for Bootstrap<'_> {
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> TensorShape {
         self.examples.shape()
     }
 
@@ -73,7 +73,8 @@ mod tests {
 
     fn examples() -> Examples {
         let labels = (0..EXAMPLES).map(|index| (index % 2) as u8).collect();
-        Examples::from_floats(Shape::vector(1), 2, (0..EXAMPLES).map(|index| index as f32).collect(), labels).unwrap()
+        Examples::from_floats(TensorShape::vector(1), 2, (0..EXAMPLES).map(|index| index as f32).collect(), labels)
+            .unwrap()
     }
 
     /// Σ (observed − expected)²/expected, less its mean, in its standard deviations.

@@ -1,7 +1,7 @@
 //! Principal components.
 
 use super::{Clients, Examples};
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result, ordered};
 use nalgebra::{DMatrix, SymmetricEigen};
 
@@ -82,7 +82,7 @@ impl Pca {
         };
         let values = ordered::fold(None, examples.len().div_ceil(BLOCK), || (), |(), block| Ok(work(block)), append)?
             .unwrap_or_default();
-        Examples::from_floats(Shape::vector(self.count()), examples.classes(), values, examples.labels().to_vec())
+        Examples::from_floats(TensorShape::vector(self.count()), examples.classes(), values, examples.labels().to_vec())
     }
 }
 

@@ -1,7 +1,7 @@
 //! How good a model is on examples it may or may not have seen.
 
-use super::engine::Workspace;
 use super::Model;
+use super::engine::Workspace;
 use crate::Result;
 use crate::collect::Segments;
 use crate::data::Clients;

@@ -1,7 +1,7 @@
 //! Every client's gradient, one at a time.
 
-use super::engine::{Workspace, all_finite};
 use super::Model;
+use super::engine::{Workspace, all_finite};
 use crate::collect::Segments;
 use crate::data::Clients;
 use crate::{LearningError, Result};

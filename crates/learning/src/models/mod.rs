@@ -14,7 +14,7 @@ pub use config::{ModelConfig, Nonlinearity};
 pub use evaluate::Evaluation;
 pub use gradients::ClientGradient;
 pub use initial::initial_weights;
-pub use shape::Shape;
+pub use shape::TensorShape;
 pub use weights::{load_weights, save_weights};
 
 use crate::data::Clients;

@@ -1,7 +1,7 @@
 //! The clients of a run: one for each example, or more.
 
 use crate::data::{Bootstrap, Clients, Examples};
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result};
 
 /// Each of them flips a coin in every round, or has a place in a list: more are beyond patience and memory.
@@ -31,7 +31,7 @@ impl<'a> Population<'a> {
 }
 
 impl Clients for Population<'_> {
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> TensorShape {
         match self {
             Self::Own(examples) => examples.shape(),
             Self::Drawn(drawn) => drawn.shape(),

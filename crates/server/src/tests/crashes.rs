@@ -4,7 +4,7 @@ use super::world::{GRACE, WINDOW, World, id, put, weights};
 use crate::conductor::Phase;
 use crate::error::{Result, ServerError};
 use crate::service::Service;
-use crate::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundRecord, Status, Store, TaskRecord};
+use crate::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundSummary, Status, Store, TaskRecord};
 use axum::http::StatusCode;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
@@ -90,7 +90,7 @@ impl Store for Mortal {
         self.inner.models()
     }
 
-    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
+    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>> {
         self.alive()?;
         self.inner.rounds(task)
     }
@@ -100,7 +100,7 @@ impl Store for Mortal {
 #[derive(Debug, PartialEq)]
 struct Outcome {
     state: ServerState,
-    rounds: Vec<RoundRecord>,
+    rounds: Vec<RoundSummary>,
     charged: u64,
 }
 
@@ -246,7 +246,7 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
         fn models(&mut self) -> Result<HashSet<ModelHash>> {
             self.0.models()
         }
-        fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
+        fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>> {
             self.0.rounds(task)
         }
     }
