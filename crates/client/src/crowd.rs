@@ -18,6 +18,7 @@ use shuffledp_learning::LearningError;
 use shuffledp_learning::collect::Collector;
 use shuffledp_learning::data::Examples;
 use shuffledp_learning::ledger::Ledger;
+use shuffledp_learning::models::Model;
 use shuffledp_learning::training::Population;
 use shuffledp_randomizers::{Randomness, ReleaseRng, SimulationRng};
 use shuffledp_transport::Shutdown;
@@ -261,7 +262,7 @@ async fn next(reports: &Mutex<UnboundedReceiver<Vec<u8>>>) -> Option<Vec<u8>> {
 /// Another draw of examples would be other clients, so the seed is not the coins'.
 const DRAW: u64 = 1;
 
-fn population(examples: &Examples, clients: u64) -> Result<Population<'_>> {
+fn population(examples: &Examples, clients: u64) -> Result<Population<&Examples>> {
     let own = clients == examples.len() as u64;
     Ok(Population::new(examples, if own { None } else { Some(clients) }, DRAW)?)
 }

@@ -12,6 +12,7 @@ use crate::state::State;
 use shuffledp_host::Clock;
 use shuffledp_learning::collect::Collector;
 use shuffledp_learning::data::Examples;
+use shuffledp_learning::models::Model;
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
 use shuffledp_wire::{RoundOffer, ShufflerKeys, SystemRandom};

@@ -3,7 +3,7 @@
 use crate::assignment::{Assignment, at_least};
 use crate::config::Floors;
 use crate::error::{ClientError, Result};
-use shuffledp_learning::models::load_weights;
+use shuffledp_learning::models::{Model, load_weights};
 use shuffledp_wire::{ModelHash, RoundOffer, ShufflerKeys, Signed, VerifyingKey};
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use common::mean_gradient;
 use shuffledp_learning::convergence::{Convergence, ConvergenceBound, convergence};
 use shuffledp_learning::data::Examples;
 use shuffledp_learning::decay::WeightDecay;
-use shuffledp_learning::models::TensorShape;
+use shuffledp_learning::models::{Model, TensorShape};
 use shuffledp_learning::random;
 use shuffledp_learning::schedule::Schedule;
 use shuffledp_learning::step::{ServerState, StepRule};

@@ -8,7 +8,9 @@ use common::{gradients, mean_gradient, number};
 use serde::Deserialize;
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::{Clients, Examples};
-use shuffledp_learning::models::{Architecture, Layer, Model, ModelConfig, Nonlinearity, TensorShape, initial_weights};
+use shuffledp_learning::models::{
+    Architecture, Layer, Model, ModelConfig, Network, Nonlinearity, TensorShape, initial_weights,
+};
 
 #[derive(Deserialize)]
 struct Case {
@@ -84,7 +86,7 @@ fn gradients_are_those_of_pytorch() {
         let losses = floats(file.tensor(&format!("{name}.losses")).unwrap().data());
         let expected = floats(file.tensor(&format!("{name}.gradients")).unwrap().data());
         let examples = examples_of(&case);
-        let ours = gradients(&Model::new(case.architecture), &weights, &examples);
+        let ours = gradients(&Network::new(case.architecture), &weights, &examples);
         assert_eq!(ours.len(), case.examples, "{name}");
         for (example, (loss, gradient)) in ours.iter().enumerate() {
             assert!(
@@ -107,7 +109,7 @@ fn assert_slopes(layers: Vec<Layer>, step: f32, tolerance: f64) {
     let architecture = Architecture::new(TensorShape::new(2, 9, 8), layers).unwrap();
     let weights = initial_weights(&architecture, 3);
     let examples = examples_of(&Case { salt: 40, examples: 5, size: 1.5, architecture: architecture.clone() });
-    let model = Model::new(architecture);
+    let model = Network::new(architecture);
     let at = gradients(&model, &weights, &examples);
     for direction in 0..20 {
         let towards: Vec<f32> = (0..weights.len()).map(|index| number(index, 50 + direction)).collect();
@@ -152,7 +154,7 @@ fn the_number_of_threads_changes_nothing() {
     let weights = initial_weights(&architecture, 5);
     // Not a multiple of the lanes nor of the segments.
     let examples = examples_of(&Case { salt: 60, examples: 203, size: 1.0, architecture: architecture.clone() });
-    let model = Model::new(architecture);
+    let model = Network::new(architecture);
     let clients: Vec<u64> = (0..203).rev().collect();
     let sum = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -168,7 +170,7 @@ fn an_example_does_not_feel_its_neighbours() {
     let architecture = config.architecture(TensorShape::new(1, 28, 28), 10).unwrap();
     let weights = initial_weights(&architecture, 6);
     let examples = examples_of(&Case { salt: 61, examples: 20, size: 1.0, architecture: architecture.clone() });
-    let model = Model::new(architecture);
+    let model = Network::new(architecture);
     let together = gradients(&model, &weights, &examples);
     for alone in [0, 7, 13, 19] {
         let fold = model.fold_gradients(
@@ -189,7 +191,7 @@ fn an_example_does_not_feel_its_neighbours() {
 #[test]
 fn what_cannot_be_computed_is_refused() {
     let architecture = ModelConfig::Linear.architecture(TensorShape::vector(3), 2).unwrap();
-    let model = Model::new(architecture);
+    let model = Network::new(architecture);
     let examples = Examples::from_floats(TensorShape::vector(3), 2, vec![1.0; 6], vec![0, 1]).unwrap();
     let attempt = |weights: &[f32], examples: &Examples, clients: &[u64]| {
         let fold = model.fold_gradients(weights, examples, clients, || (), |(), _| Ok(()), |_, _| Ok(()));

@@ -5,7 +5,9 @@
 mod common;
 
 use shuffledp_learning::data::digits;
-use shuffledp_learning::models::{Architecture, ModelConfig, TensorShape, initial_weights, load_weights, save_weights};
+use shuffledp_learning::models::{
+    Architecture, Model, ModelConfig, TensorShape, initial_weights, load_weights, save_weights,
+};
 use shuffledp_learning::training::{Simulation, TrainingConfig};
 use std::path::Path;
 

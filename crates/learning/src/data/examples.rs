@@ -2,6 +2,7 @@
 
 use crate::models::TensorShape;
 use crate::{LearningError, Result};
+use std::sync::Arc;
 
 /// Who takes part: every client has one example.
 pub trait Clients: Sync {
@@ -18,6 +19,31 @@ pub trait Clients: Sync {
     /// [`shape`](Self::shape)`().len()` places.
     fn example(&self, client: u64, values: &mut [f32]) -> usize;
 }
+
+/// Whoever points to clients has them.
+macro_rules! clients_of_pointer {
+    ($($pointer:ty where C: $bound:path),*) => {$(
+        impl<C: $bound + Clients + ?Sized> Clients for $pointer {
+            fn shape(&self) -> TensorShape {
+                (**self).shape()
+            }
+
+            fn classes(&self) -> usize {
+                (**self).classes()
+            }
+
+            fn count(&self) -> u64 {
+                (**self).count()
+            }
+
+            fn example(&self, client: u64, values: &mut [f32]) -> usize {
+                (**self).example(client, values)
+            }
+        }
+    )*};
+}
+
+clients_of_pointer!(&C where C: Sync, Arc<C> where C: Send);
 
 /// Labelled examples. As a population, client i has example i.
 #[derive(Debug, Clone, PartialEq)]

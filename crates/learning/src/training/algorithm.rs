@@ -117,7 +117,7 @@ impl Algorithm {
         if hides == Hides::Block || blocks == clients || rounds == 0 {
             return Ok(None);
         }
-        noise.published_claim(rounds.div_ceil(blocks), delta)
+        noise.published_claim(rounds.div_ceil(blocks), delta).map(Some)
     }
 
     /// How gradients of `dimension` numbers become reports.

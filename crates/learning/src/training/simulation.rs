@@ -7,7 +7,7 @@ use super::{Metrics, TrainingConfig};
 use crate::collect::Collector;
 use crate::data::{Clients, Examples};
 use crate::ledger::{Cost, Ledger};
-use crate::models::{Model, initial_weights};
+use crate::models::{Model, Network, initial_weights};
 use crate::monitor::CheckInMonitor;
 use crate::participation::{CLIENT, SUMMED_NOISE, participants};
 use crate::step::ServerState;
@@ -16,11 +16,12 @@ use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{Participation, Scheme};
 use shuffledp_randomizers::SimulationRng;
 
-/// All clients, the shuffler and the server of a run.
-pub struct Simulation<'a, P> {
-    config: &'a TrainingConfig,
-    model: Model,
-    population: &'a P,
+/// All clients, the shuffler and the server of a run. It owns all that it needs; `P` may be clients
+/// of its own, or a reference to somebody else's.
+pub struct Simulation<P, M = Network> {
+    config: TrainingConfig,
+    model: M,
+    population: P,
     scheme: Scheme,
     blocks: Option<Blocks>,
     /// What is charged, if anything is private.
@@ -39,14 +40,22 @@ struct Gathered<C: Collector> {
     batch: C::Batch,
 }
 
-impl<'a, P: Clients> Simulation<'a, P> {
-    /// Before the first round. What is wrong with the configuration is said here, before any work.
-    pub fn new(config: &'a TrainingConfig, population: &'a P) -> Result<Self> {
+impl<P: Clients> Simulation<P> {
+    /// Before the first round, with the configuration's network. What is wrong with the
+    /// configuration is said here, before any work.
+    pub fn new(config: &TrainingConfig, population: P) -> Result<Self> {
         config.check()?;
         let architecture = config.model.architecture(population.shape(), population.classes())?;
-        config.step.check_layers(&architecture)?;
-        let state = ServerState::started(initial_weights(&architecture, config.seed), &config.step);
-        let model = Model::new(architecture);
+        Self::with_model(config, population, Network::new(architecture))
+    }
+}
+
+impl<P: Clients, M: Model> Simulation<P, M> {
+    /// The same with another model than the configuration's.
+    pub fn with_model(config: &TrainingConfig, population: P, model: M) -> Result<Self> {
+        config.check()?;
+        config.step.check_layers(model.architecture())?;
+        let state = ServerState::started(initial_weights(model.architecture(), config.seed), &config.step);
         let scheme = config.algorithm.scheme(population.count())?;
         require_patience(&scheme)?;
         let blocks = config.algorithm.blocks(population.count(), config.seed)?;
@@ -61,12 +70,13 @@ impl<'a, P: Clients> Simulation<'a, P> {
             require_accountable(&ledger, cost, config)?;
         }
         let (monitor, last) = (CheckInMonitor::default(), LastRound::default());
+        let config = config.clone();
         Ok(Self { config, model, population, scheme, blocks, cost, reporting, state, ledger, monitor, last })
     }
 
     /// What was asked for.
     pub fn config(&self) -> &TrainingConfig {
-        self.config
+        &self.config
     }
 
     /// How many rounds will be run, and at least ε after them; `None` without privacy.
@@ -94,11 +104,11 @@ impl<'a, P: Clients> Simulation<'a, P> {
 
     /// The clients.
     pub fn population(&self) -> &P {
-        self.population
+        &self.population
     }
 
     /// The model.
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &M {
         &self.model
     }
 
@@ -208,7 +218,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let seed = self.config.seed;
         let gathered = self.model.fold_gradients(
             &self.state.weights,
-            self.population,
+            &self.population,
             speakers,
             || Gathered { loss: 0.0, report: collector.blank(), batch: collector.empty() },
             |gathered: &mut Gathered<C>, client| {

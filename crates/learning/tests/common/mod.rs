@@ -15,7 +15,7 @@ pub fn number(index: usize, salt: u32) -> f32 {
 }
 
 /// Every client's loss and gradient.
-pub fn gradients(model: &Model, weights: &[f32], population: &impl Clients) -> Vec<(f32, Vec<f32>)> {
+pub fn gradients(model: &impl Model, weights: &[f32], population: &impl Clients) -> Vec<(f32, Vec<f32>)> {
     let clients: Vec<u64> = (0..population.count()).collect();
     let fold = model.fold_gradients(
         weights,
@@ -39,7 +39,7 @@ pub fn gradients(model: &Model, weights: &[f32], population: &impl Clients) -> V
 }
 
 /// The mean of the clients' gradients.
-pub fn mean_gradient(model: &Model, weights: &[f32], population: &impl Clients, clients: &[u64]) -> Vec<f32> {
+pub fn mean_gradient(model: &impl Model, weights: &[f32], population: &impl Clients, clients: &[u64]) -> Vec<f32> {
     let add = |sum: &mut [f32], more: &[f32]| sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
     let sum = model.fold_gradients(
         weights,
