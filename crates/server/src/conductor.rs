@@ -10,6 +10,7 @@ use crate::plan::Plan;
 use crate::store::{BatchRecord, Beginning, Closing, ClosingBatch, Opening, RoundSummary, Store, TaskRecord};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::ledger::Ledger;
+use shuffledp_learning::models::Model;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, KeysHash, ModelHash, RoundContext};
 use std::collections::HashSet;

@@ -9,6 +9,7 @@ use crate::service::sign_round;
 use crate::store::{RoundSummary, Status};
 use bytes::Bytes;
 use serde::Serialize;
+use shuffledp_learning::models::Model;
 use shuffledp_learning::monitor::CheckInMonitor;
 use shuffledp_wire::ModelHash;
 use std::collections::HashSet;

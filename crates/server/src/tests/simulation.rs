@@ -3,6 +3,7 @@
 use super::world::{World, id, put, weights};
 use shuffledp_learning::collect::Collector;
 use shuffledp_learning::data::Clients;
+use shuffledp_learning::models::Model;
 use shuffledp_learning::participation::participants;
 use shuffledp_learning::training::{Algorithm, DataConfig, Population, Simulation, TrainingConfig};
 use shuffledp_randomizers::SimulationRng;

@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use shuffledp_host::ManualClock;
+use shuffledp_learning::models::{Model, load_weights};
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
 use shuffledp_wire::{
@@ -186,5 +187,5 @@ pub(super) async fn put(service: &Arc<Service>, id: BatchId, bytes: impl Into<Bo
 pub(super) fn weights(service: &Service) -> Vec<f32> {
     let published = service.published();
     let (_, bytes) = &published.models[0];
-    shuffledp_learning::models::load_weights(service.plan().model.architecture(), bytes, Path::new("model")).unwrap()
+    load_weights(service.plan().model.architecture(), bytes, Path::new("model")).unwrap()
 }
