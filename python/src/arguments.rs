@@ -11,14 +11,14 @@ use shuffledp_accounting::profile::{MAX_POINTS, ProfilePoints};
 use shuffledp_accounting::scheme::{MAX_COUNT, Question, RandomizerSpec, Round, Scheme};
 use shuffledp_question::parameter::{Group, Kind};
 use shuffledp_question::{Asked, Given, Parameter, Quantity, Spelling, Value};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 
 /// Everything that describes a question, as it was given.
 #[derive(Default)]
 pub(crate) struct Arguments {
     given: Given,
     /// What vectors a randomizer works on that was handed over in place of a name.
-    shape: Option<Shape>,
+    shape: Option<VectorShape>,
 }
 
 /// Which arguments a function takes.
@@ -118,9 +118,9 @@ impl Arguments {
     }
 
     /// The randomizer and what it works on, for whoever runs it.
-    pub(crate) fn runnable(&self) -> PyResult<(RandomizerSpec, Shape)> {
+    pub(crate) fn runnable(&self) -> PyResult<(RandomizerSpec, VectorShape)> {
         let (spec, dimension) = self.given.runnable().map_err(worded)?;
-        Ok((spec, self.shape.unwrap_or(Shape { dimension, clip: CLIP })))
+        Ok((spec, self.shape.unwrap_or(VectorShape { dimension, clip: CLIP })))
     }
 
     /// The scheme, if there is one.

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use serde_json::to_string;
 use shuffledp_accounting::scheme::{RandomizerSpec, Scheme};
 use shuffledp_randomizers::audit::{Audit, Finding, Generators, Options, RawInput, Released, Report, Simulated};
-use shuffledp_randomizers::dispatch::{self, Shape, Visitor};
+use shuffledp_randomizers::dispatch::{self, VectorShape, Visitor};
 use shuffledp_randomizers::{Likelihood, RandomizerError, Randomness, Result as Randomized};
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -58,7 +58,7 @@ fn trials_of(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 
 fn run<G: Generators>(
     spec: RandomizerSpec,
-    shape: Shape,
+    shape: VectorShape,
     scheme: Option<Scheme>,
     options: Options,
     generators: G,

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use shuffledp_accounting::AccountingError;
-use shuffledp_accounting::accountant::{Accountant, Entry};
+use shuffledp_accounting::accountant::{Accountant, RoundEntry};
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, RandomizerSpec, Round, Scheme};
 
 fn round(scheme: Scheme, mechanism: Mechanism) -> Round {
@@ -59,7 +59,7 @@ fn nothing_happened_costs_nothing() {
 fn the_ledger_lists_each_distinct_round_once() {
     let mut accountant = full();
     accountant.compose(sgd(600), 50).unwrap();
-    let counts: Vec<u64> = accountant.ledger().iter().map(|Entry { count, .. }| *count).collect();
+    let counts: Vec<u64> = accountant.ledger().iter().map(|RoundEntry { count, .. }| *count).collect();
     assert_eq!(counts, [150, 7, 1]);
     assert_eq!(accountant.ledger()[0].round, sgd(600));
     accountant.compose(sgd(601), 1).unwrap();

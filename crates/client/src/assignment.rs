@@ -4,20 +4,20 @@ use crate::config::{ClientConfig, Floors};
 use crate::error::{ClientError, Result};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{RandomizerSpec, Round as AccountedRound, Scheme};
+use shuffledp_learning::collect::Frames;
 use shuffledp_learning::data::Clients;
-use shuffledp_learning::models::{Architecture, Model};
-use shuffledp_learning::round::check_deployable;
+use shuffledp_learning::models::{Architecture, Model, Network};
 use shuffledp_randomizers::coin::Coin;
-use shuffledp_randomizers::dispatch::Shape;
-use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Signed, Task, TaskHash};
 
 /// What is to be done, and what each round of it costs.
 pub struct Assignment {
     task: Task,
     hash: TaskHash,
-    pub(crate) model: Model,
-    pub(crate) mechanism: Box<dyn VectorRandomizer>,
+    pub(crate) model: Network,
+    /// What reports are.
+    pub(crate) frames: Frames,
     pub(crate) cost: AccountedRound,
 }
 
@@ -36,17 +36,17 @@ impl Assignment {
         }
         let architecture: Architecture = parse("architecture", &task.architecture)?;
         let randomizer: RandomizerSpec = parse("randomizer", &task.randomizer)?;
-        check_deployable(&randomizer)?;
+        Frames::check_deployable(&randomizer)?;
         check_floors(&task, &architecture, &randomizer, &config.floors)?;
         let dimension = u32::try_from(architecture.parameters())
             .map_err(|_| ClientError::Task("the model has 2^32 weights or more".to_owned()))?;
-        let mechanism = vector_randomizer(randomizer, Shape { dimension, clip: task.clip })?;
-        if mechanism.frame_len() != task.payload_len as usize {
-            let (ours, theirs) = (mechanism.frame_len(), task.payload_len);
+        let frames = Frames::deployed(randomizer, VectorShape { dimension, clip: task.clip })?;
+        if frames.frame_len() != task.payload_len as usize {
+            let (ours, theirs) = (frames.frame_len(), task.payload_len);
             return Err(ClientError::Task(format!("its reports have {theirs} bytes, but this randomizer's {ours}")));
         }
         let cost = cost(&task, randomizer, config)?;
-        Ok(Self { task, hash, model: Model::new(architecture), mechanism, cost })
+        Ok(Self { task, hash, model: Network::new(architecture), frames, cost })
     }
 
     /// What the server signed.

@@ -15,12 +15,14 @@ use crate::state;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_learning::LearningError;
+use shuffledp_learning::collect::Collector;
 use shuffledp_learning::data::Examples;
 use shuffledp_learning::ledger::Ledger;
+use shuffledp_learning::models::Model;
 use shuffledp_learning::training::Population;
 use shuffledp_randomizers::{Randomness, ReleaseRng, SimulationRng};
 use shuffledp_transport::Shutdown;
-use shuffledp_wire::{Round, RoundContext, ShufflerKeys, SystemRandom};
+use shuffledp_wire::{RoundContext, RoundOffer, ShufflerKeys, SystemRandom};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Mutex;
@@ -86,7 +88,7 @@ struct Work {
     examples: Arc<Examples>,
     clients: u64,
     seed: Option<u64>,
-    round: Round,
+    round: RoundOffer,
     keys: ShufflerKeys,
     weights: Vec<f32>,
     /// Where sealed reports go.
@@ -260,7 +262,7 @@ async fn next(reports: &Mutex<UnboundedReceiver<Vec<u8>>>) -> Option<Vec<u8>> {
 /// Another draw of examples would be other clients, so the seed is not the coins'.
 const DRAW: u64 = 1;
 
-fn population(examples: &Examples, clients: u64) -> Result<Population<'_>> {
+fn population(examples: &Examples, clients: u64) -> Result<Population<&Examples>> {
     let own = clients == examples.len() as u64;
     Ok(Population::new(examples, if own { None } else { Some(clients) }, DRAW)?)
 }
@@ -277,7 +279,7 @@ impl Tools {
         Ok(Self {
             release: ReleaseRng::from_operating_system()?,
             system: SystemRandom::from_operating_system().map_err(ClientError::wire("sealing a report"))?,
-            frame: vec![0; assignment.mechanism.frame_len()],
+            frame: assignment.frames.blank(),
         })
     }
 }
@@ -296,7 +298,7 @@ impl Work {
                 let report = self.report(tools, client.client, client.gradient).map_err(refused)?;
                 self.outbox.send(report).map_err(|_| LearningError::Data("nobody sends reports any more".to_owned()))
             },
-            |_, _| {},
+            |_, _| Ok(()),
         )?;
         Ok(())
     }

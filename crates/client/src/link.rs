@@ -9,7 +9,7 @@ use serde::Deserialize;
 use shuffledp_host::Clock;
 use shuffledp_transport::reqwest::header::CONTENT_TYPE;
 use shuffledp_transport::{HttpClient, TransportError, bytes_at_most, join};
-use shuffledp_wire::{Round, RoundContext, ShufflerKeys, Signed, Task, paths};
+use shuffledp_wire::{RoundContext, RoundOffer, ShufflerKeys, Signed, Task, paths};
 
 /// A verified task, and the way to its server and shuffler.
 pub(crate) struct Link {
@@ -23,7 +23,7 @@ pub(crate) enum Next {
     /// No new round is open.
     Nothing,
     /// To decide in this one.
-    Decide(Round),
+    Decide(RoundOffer),
     /// The task is over.
     Finished,
 }
@@ -75,9 +75,9 @@ impl Link {
     }
 
     /// The round that is open, or the last one that was; `None` before the first.
-    async fn round(&self) -> Result<Option<Round>> {
+    async fn round(&self) -> Result<Option<RoundOffer>> {
         let url = join(&self.config.server, &paths::round(&self.config.task));
-        match get(&self.http, &url, "the server's round", Signed::<Round>::max_len()).await {
+        match get(&self.http, &url, "the server's round", Signed::<RoundOffer>::max_len()).await {
             Ok(signed) => verify::round(&signed, &self.config.server_key, &self.assignment).map(Some),
             Err(ClientError::Answer { status: NOT_FOUND, .. }) => Ok(None),
             Err(error) => Err(error),
@@ -96,7 +96,7 @@ impl Link {
 
     /// What a round needs: the shuffler's keys and the weights. Every client asks for both, whether or not it will speak: who fetches only what it
     /// needs tells the server whether it needed it.
-    pub(crate) async fn round_needs(&self, round: &Round) -> Result<(ShufflerKeys, Vec<f32>)> {
+    pub(crate) async fn round_needs(&self, round: &RoundOffer) -> Result<(ShufflerKeys, Vec<f32>)> {
         let url = join(&self.assignment.task().shuffler_url, paths::KEYS);
         let signed = get(&self.http, &url, "the shuffler's keys", Signed::<ShufflerKeys>::max_len()).await?;
         let keys = verify::shuffler_keys(&signed, &self.assignment, &self.config.floors)?;

@@ -10,10 +10,12 @@ use crate::report::sealed_report;
 use crate::send::{Sent, Waiting, send};
 use crate::state::State;
 use shuffledp_host::Clock;
+use shuffledp_learning::collect::Collector;
 use shuffledp_learning::data::Examples;
+use shuffledp_learning::models::Model;
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
-use shuffledp_wire::{Round, ShufflerKeys, SystemRandom};
+use shuffledp_wire::{RoundOffer, ShufflerKeys, SystemRandom};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -28,7 +30,7 @@ pub(crate) fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 /// A round in which the coin said yes.
 pub(crate) struct Job {
-    pub(crate) round: Round,
+    pub(crate) round: RoundOffer,
     pub(crate) keys: ShufflerKeys,
     pub(crate) weights: Vec<f32>,
 }
@@ -128,10 +130,13 @@ fn seal(assignment: &Assignment, own: &Examples, job: &Job) -> Result<Vec<u8>> {
             own.extend_from_slice(client.gradient);
             Ok(())
         },
-        |all, more| all.extend(more),
+        |all, more| {
+            all.extend(more);
+            Ok(())
+        },
     )?;
     let mut release = ReleaseRng::from_operating_system()?;
     let mut system = SystemRandom::from_operating_system().map_err(ClientError::wire("sealing a report"))?;
-    let mut frame = vec![0; assignment.mechanism.frame_len()];
+    let mut frame = assignment.frames.blank();
     sealed_report(assignment, &job.round, &job.keys, &gradient, &mut release, &mut system, &mut frame)
 }

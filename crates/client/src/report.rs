@@ -2,21 +2,21 @@
 
 use crate::assignment::Assignment;
 use crate::error::{ClientError, Result};
-use shuffledp_learning::round::client_report;
+use shuffledp_learning::collect::Collector;
 use shuffledp_randomizers::Randomness;
-use shuffledp_wire::{Round, ShufflerKeys, SystemRandom, seal_report};
+use shuffledp_wire::{RoundOffer, ShufflerKeys, SystemRandom, seal_report};
 
 /// Randomizes a gradient and seals it to the newest keys of both. `frame` is room for the randomized gradient.
 pub(crate) fn sealed_report(
     assignment: &Assignment,
-    round: &Round,
+    round: &RoundOffer,
     keys: &ShufflerKeys,
     gradient: &[f32],
     rng: &mut dyn Randomness,
     system: &mut SystemRandom,
-    frame: &mut [u8],
+    frame: &mut Vec<u8>,
 ) -> Result<Vec<u8>> {
-    client_report(&*assignment.mechanism, gradient, rng, frame)?;
+    assignment.frames.report(gradient, rng, frame)?;
     let no_key = || ClientError::Task("a list of keys is empty".to_owned());
     let server_key = round.server_keys.first().ok_or_else(no_key)?;
     let shuffler_key = keys.keys.first().ok_or_else(no_key)?;

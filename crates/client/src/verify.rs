@@ -3,14 +3,14 @@
 use crate::assignment::{Assignment, at_least};
 use crate::config::Floors;
 use crate::error::{ClientError, Result};
-use shuffledp_learning::models::load_weights;
-use shuffledp_wire::{ModelHash, Round, ShufflerKeys, Signed, VerifyingKey};
+use shuffledp_learning::models::{Model, load_weights};
+use shuffledp_wire::{ModelHash, RoundOffer, ShufflerKeys, Signed, VerifyingKey};
 use std::path::Path;
 
 /// A round of this task, signed by the server.
-pub fn round(signed: &[u8], server: &VerifyingKey, assignment: &Assignment) -> Result<Round> {
+pub fn round(signed: &[u8], server: &VerifyingKey, assignment: &Assignment) -> Result<RoundOffer> {
     let wrong = || ClientError::wire("the server's round");
-    let round = Signed::<Round>::decode(signed).and_then(|signed| signed.verify(server)).map_err(wrong())?;
+    let round = Signed::<RoundOffer>::decode(signed).and_then(|signed| signed.verify(server)).map_err(wrong())?;
     round.check_task(assignment.task()).map_err(wrong())?;
     Ok(round)
 }
@@ -25,7 +25,7 @@ pub fn shuffler_keys(signed: &[u8], assignment: &Assignment, floors: &Floors) ->
 }
 
 /// The weights of the model that the round names, byte by byte.
-pub fn model(bytes: &[u8], round: &Round, assignment: &Assignment) -> Result<Vec<f32>> {
+pub fn model(bytes: &[u8], round: &RoundOffer, assignment: &Assignment) -> Result<Vec<f32>> {
     if ModelHash::of(bytes) != round.model {
         return Err(ClientError::OtherModel { named: round.model });
     }

@@ -6,7 +6,7 @@ mod common;
 use common::World;
 use shuffledp_client::ClientError;
 use shuffledp_client::crowd::{Crowd, CrowdRound, CrowdStep, run};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::vector_randomizer;
 use shuffledp_transport::Shutdown;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ async fn everybody_who_speaks_is_heard_once() {
     let world = world().await;
     let config = world.config(Path::new("unused"));
     let mut crowd = Crowd::join(&config, CLIENTS, Some(7)).await.unwrap();
-    let shape = Shape { dimension: common::architecture().parameters() as u32, clip: world.task.clip };
+    let shape = VectorShape { dimension: common::architecture().parameters() as u32, clip: world.task.clip };
     let mechanism = vector_randomizer(common::randomizer(), shape).unwrap();
     let mut ids = BTreeSet::new();
     let (mut spoke, rounds) = (0, 4);

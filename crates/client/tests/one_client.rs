@@ -7,7 +7,7 @@ mod common;
 use common::{World, model, round};
 use shuffledp_client::{Client, ClientConfig, ClientError, Ended, Moment, Result, Status, Step, run};
 use shuffledp_host::ManualClock;
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::vector_randomizer;
 use shuffledp_transport::Shutdown;
 use shuffledp_wire::report_len;
@@ -49,7 +49,7 @@ async fn a_report_is_what_the_server_expects_and_comes_once() {
         assert_eq!(reports[0].len(), report_len(world.task.payload_len));
         let (named, _, payload) = world.open_report(&reports[0]);
         assert_eq!(named, context);
-        let shape = Shape { dimension: common::architecture().parameters() as u32, clip: world.task.clip };
+        let shape = VectorShape { dimension: common::architecture().parameters() as u32, clip: world.task.clip };
         let mut aggregator = vector_randomizer(common::randomizer(), shape).unwrap().aggregator();
         aggregator.add_frame(&payload).unwrap();
         assert_eq!(spent(&config), (number, number, false));
@@ -114,7 +114,7 @@ async fn a_report_whose_window_closed_is_not_sent_any_more() {
     let (world, folder) = (World::new(|_| {}).await, folder());
     let config = world.config(&folder.path().join("state"));
     let (hash, bytes) = model(1);
-    let offered = shuffledp_wire::Round { opens: 100, closes: 200, ..round(&world.parties, &world.task, 1, hash) };
+    let offered = shuffledp_wire::RoundOffer { opens: 100, closes: 200, ..round(&world.parties, &world.task, 1, hash) };
     world.open(&offered, hash, bytes);
     let clock = Arc::new(ManualClock::default());
     let open = async || Client::open(&config).await.unwrap().with_clock(clock.clone());
@@ -136,7 +136,7 @@ async fn a_report_whose_window_closed_is_not_sent_any_more() {
     assert!(world.take_reports().is_empty());
 
     // A round that is over before it was seen is not charged.
-    let over = shuffledp_wire::Round { round: 2, ..offered };
+    let over = shuffledp_wire::RoundOffer { round: 2, ..offered };
     world.open(&over, hash, model(1).1);
     assert_eq!(open().await.step(&shutdown).await.unwrap(), Step::Nothing);
     assert_eq!(spent(&config), (1, 1, false));
@@ -147,7 +147,7 @@ async fn a_task_that_its_budget_ended_is_over() {
     let (world, folder) = (World::new(|_| {}).await, folder());
     let config = world.config(&folder.path().join("state"));
     let (hash, bytes) = model(1);
-    let offered = shuffledp_wire::Round { opens: 100, closes: 200, ..round(&world.parties, &world.task, 1, hash) };
+    let offered = shuffledp_wire::RoundOffer { opens: 100, closes: 200, ..round(&world.parties, &world.task, 1, hash) };
     world.open(&offered, hash, bytes);
     let clock = Arc::new(ManualClock::default());
     let mut client = Client::open(&config).await.unwrap().with_clock(clock.clone());
@@ -305,7 +305,7 @@ async fn a_server_that_contradicts_itself_is_refused() {
     // So is the same round and model with other keys: a key for each client would be a name for each report.
     let (hash, bytes) = model(5);
     let server_keys = vec![(shuffledp_wire::KeyId(3), shuffledp_wire::HpkeSecretKey::derive(b"yours").public_key())];
-    world.open(&shuffledp_wire::Round { server_keys, ..round(&world.parties, &world.task, 5, hash) }, hash, bytes);
+    world.open(&shuffledp_wire::RoundOffer { server_keys, ..round(&world.parties, &world.task, 5, hash) }, hash, bytes);
     let error = one_step(&config).await.unwrap_err();
     assert!(error.to_string().contains("two lists of keys") && !error.is_temporary(), "{error}");
     for (number, seed) in [(4, 5), (1, 1)] {

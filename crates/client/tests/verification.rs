@@ -107,15 +107,16 @@ fn a_round_belongs_to_its_task() {
     let (task, config) = changed(|_| {});
     let assignment = Assignment::verify(&parties.sign(&task), &config).unwrap();
     let good = round(&parties, &task, 1, model(1).0);
-    let judge = |round: &shuffledp_wire::Round| verify::round(&parties.sign(round), &config.server_key, &assignment);
+    let judge =
+        |round: &shuffledp_wire::RoundOffer| verify::round(&parties.sign(round), &config.server_key, &assignment);
     assert_eq!(judge(&good).unwrap(), good);
     let (other_task, _) = changed(|task| task.clients += 1);
     let mut bad = good.clone();
     bad.task = other_task.hash().unwrap();
     assert!(judge(&bad).unwrap_err().to_string().contains("task is another one"));
-    let bad = shuffledp_wire::Round { round: task.rounds + 1, ..good.clone() };
+    let bad = shuffledp_wire::RoundOffer { round: task.rounds + 1, ..good.clone() };
     assert!(judge(&bad).unwrap_err().to_string().contains("beyond the task's last"));
-    let bad = shuffledp_wire::Round { payload_len: task.payload_len + 1, ..good };
+    let bad = shuffledp_wire::RoundOffer { payload_len: task.payload_len + 1, ..good };
     assert!(judge(&bad).unwrap_err().to_string().contains("payload_len"));
 }
 

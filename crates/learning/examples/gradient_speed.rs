@@ -3,7 +3,7 @@
 //! Every gradient is made, its coordinates clamped, and the sum kept: what a round does before it randomizes.
 
 use shuffledp_learning::data::Examples;
-use shuffledp_learning::models::{Model, ModelConfig, Nonlinearity, Shape, initial_weights};
+use shuffledp_learning::models::{Model, ModelConfig, Network, Nonlinearity, TensorShape, initial_weights};
 use std::time::Instant;
 
 const CLIP: f32 = 0.01;
@@ -15,10 +15,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds: f64 = arguments.next().map_or(Ok(0.5), |text| text.parse())?;
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
 
-    let shape = Shape::new(1, 28, 28);
+    let shape = TensorShape::new(1, 28, 28);
     let architecture = ModelConfig::Cnn16 { activation: Nonlinearity::Tanh }.architecture(shape, 10)?;
     let weights = initial_weights(&architecture, 1);
-    let model = Model::new(architecture);
+    let model = Network::new(architecture);
     let bytes = (0..CLIENTS * 784).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let labels = (0..CLIENTS).map(|i| (i % 10) as u8).collect();
     let examples = Examples::from_bytes(shape, 10, bytes, labels, 0.1307, 0.3081)?;
@@ -35,7 +35,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 Ok(())
             },
-            |all, more| all.iter_mut().zip(more).for_each(|(all, more)| *all += more),
+            |all, more| {
+                all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
+                Ok(())
+            },
         )
     };
     round()?;

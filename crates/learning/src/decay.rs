@@ -76,7 +76,7 @@ impl WeightDecay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::{Layer, Shape};
+    use crate::models::{Layer, TensorShape};
 
     #[derive(Deserialize)]
     struct Table {
@@ -90,7 +90,7 @@ mod tests {
     /// Layers of 8 and 6 weights.
     fn network() -> Architecture {
         let layers = vec![Layer::Dense { units: 2 }, Layer::Tanh, Layer::Dense { units: 2 }];
-        let network = Architecture::new(Shape::vector(3), layers).unwrap();
+        let network = Architecture::new(TensorShape::vector(3), layers).unwrap();
         assert_eq!(network.weights_by_layer().collect::<Vec<_>>(), [8, 6]);
         network
     }

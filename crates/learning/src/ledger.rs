@@ -2,7 +2,7 @@
 
 use crate::Result;
 use shuffledp_accounting::accountant::Accountant;
-use shuffledp_accounting::bound::{Kind, Standing};
+use shuffledp_accounting::bound::Kind;
 use shuffledp_accounting::catalogue::{self, Options, Target};
 use shuffledp_accounting::scheme::{Mechanism, Question, Release, Round};
 
@@ -45,8 +45,6 @@ pub struct Ledger {
     accountant: Accountant,
     delta: f64,
     budget: Option<f64>,
-    /// How often this one is known to fit into what is left.
-    cleared: Option<(Cost, u64)>,
 }
 
 /// The look-ahead goes no further at a time.
@@ -65,7 +63,7 @@ impl Ledger {
         if let Some(epsilon) = budget {
             Accountant::new().delta(epsilon)?;
         }
-        Ok(Self { accountant, delta, budget, cleared: None })
+        Ok(Self { accountant, delta, budget })
     }
 
     /// The rounds so far.
@@ -80,7 +78,7 @@ impl Ledger {
 
     /// At least ε of the rounds so far.
     pub fn epsilon(&self) -> Result<f64> {
-        epsilon_of(&self.accountant, self.delta)
+        Ok(self.accountant.epsilon(self.delta)?)
     }
 
     /// At most the ε that any analysis could give for the rounds so far: of the round that says most for itself. 0 where nothing is known.
@@ -115,28 +113,27 @@ impl Ledger {
         };
         let mut after = self.accountant.clone();
         cost.compose(&mut after, count)?;
-        Ok((count, epsilon_of(&after, self.delta)?))
+        Ok((count, after.epsilon(self.delta)?))
     }
 
-    /// Writes `cost` down, unless the budget forbids it: then nothing changes, and the answer is false.
-    pub(crate) fn spend(&mut self, cost: Cost) -> Result<bool> {
-        if self.budget.is_some() {
-            let left = match self.cleared {
-                Some((cleared, left)) if cleared == cost && left > 0 => left,
-                _ => self.affordable(cost)?,
-            };
-            if left == 0 {
-                return Ok(false);
-            }
-            cost.compose(&mut self.accountant, 1)?;
-            self.cleared = Some((cost, left - 1));
-        } else {
-            cost.compose(&mut self.accountant, 1)?;
+    /// Charges what is about to happen, in simulations, server and client alike. False if
+    /// [`epsilon`](Self::epsilon) would then exceed the budget, or not be a number: then nothing was
+    /// charged, and it must not happen.
+    ///
+    /// The question is about just what the ledger would then hold, not about more: whoever shows
+    /// [`epsilon`](Self::epsilon) afterwards shows a number within the budget.
+    pub fn charge(&mut self, cost: impl Into<Cost>) -> Result<bool> {
+        let mut after = self.accountant.clone();
+        cost.into().compose(&mut after, 1)?;
+        let fits = self.is_within_budget(&after)?;
+        if fits {
+            self.accountant = after;
         }
-        Ok(true)
+        Ok(fits)
     }
 
     /// A number of rounds that fit into the budget, such that one more does not (or [`FARTHEST`]).
+    /// More rounds leak no less, so fitting rounds prove that fewer fit as well.
     fn affordable(&self, cost: Cost) -> Result<u64> {
         let mut fits = 0;
         let mut exceeds = 1;
@@ -151,40 +148,78 @@ impl Ledger {
         Ok(fits)
     }
 
-    /// More rounds leak no less, so `count` fitting rounds prove that fewer fit as well.
     fn fits(&self, cost: Cost, count: u64) -> Result<bool> {
         let mut after = self.accountant.clone();
         cost.compose(&mut after, count)?;
-        let epsilon = epsilon_of(&after, self.delta)?;
-        Ok(self.budget.is_none_or(|budget| epsilon <= budget))
+        self.is_within_budget(&after)
     }
-}
 
-/// At least ε of all that `accountant` was told.
-///
-/// Where noise is weak and few clients hide each other, shuffling is worth little to rounds with a
-/// δ0. As long as they are all alike, the methods for one question are asked as well (Rényi DP
-/// without any gain from shuffling among them), and the smallest rigorous answer counts.
-fn epsilon_of(accountant: &Accountant, delta: f64) -> Result<f64> {
-    // Without any δ the local ε add up: never more than that.
-    let composed = accountant.epsilon(delta)?.min(accountant.local_epsilon());
-    let alike = match (accountant.ledger(), accountant.releases()) {
-        ([entry], []) if entry.round.randomizer.pure_epsilon().is_none() => entry,
-        _ => return Ok(composed),
-    };
-    let question = Question::new(alike.round, alike.count)?;
-    let methods = catalogue::methods().filter(|method| {
-        let about = method.about();
-        about.kind == Kind::Upper && about.standing == Standing::Rigorous
-    });
-    let survey = catalogue::survey_of(methods, &question, Target::EpsilonAt { delta }, &Options::default())?;
-    Ok(survey.best_upper(Standing::Rigorous).map_or(composed, |bound| bound.value.min(composed)))
+    fn is_within_budget(&self, after: &Accountant) -> Result<bool> {
+        Ok(match self.budget {
+            Some(budget) => after.is_within(budget, self.delta)?,
+            None => true,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shuffledp_accounting::scheme::{RandomizerSpec, Scheme};
+    use shuffledp_accounting::bound::Standing;
+    use shuffledp_accounting::scheme::{Output, RandomizerSpec, Scheme};
+
+    fn round(scheme: Scheme, mechanism: Mechanism) -> Round {
+        Round { scheme, randomizer: RandomizerSpec::new(mechanism).expect("a randomizer") }
+    }
+
+    /// One round after another, the accountant and the catalogue: one ε.
+    #[test]
+    fn rounds_cost_the_same_whoever_is_asked() {
+        let delta = 1e-6;
+        for (mechanism, rounds) in [
+            (Mechanism::Rr { local_epsilon: 1.0 }, 7),
+            (Mechanism::LdpSgd { local_epsilon: 2.0 }, 3),
+            (Mechanism::Gaussian { sigma: 0.5 }, 4),
+            (Mechanism::Krr { local_epsilon: 2.0, categories: 5 }, 1),
+        ] {
+            for scheme in [Scheme::shuffle(100).unwrap(), Scheme::check_in(1000, 0.1, 0.0).unwrap()] {
+                let cost = round(scheme, mechanism);
+                let mut ledger = Ledger::new(delta, Some(1e3)).unwrap();
+                for _ in 0..rounds {
+                    assert!(ledger.charge(cost).unwrap());
+                }
+                let question = Question::new(cost, rounds).unwrap();
+                let target = Target::EpsilonAt { delta };
+                let survey = catalogue::survey(&question, target, &Options::default()).unwrap();
+                let best = survey.best_upper(Standing::Rigorous).unwrap().value;
+                let charged = ledger.epsilon().unwrap();
+                let told = ledger.accountant().epsilon(delta).unwrap();
+                let (_, foreseen) = Ledger::new(delta, None).unwrap().forecast(cost, rounds).unwrap();
+                for epsilon in [charged, told, foreseen] {
+                    assert_eq!(epsilon.to_bits(), best.to_bits(), "{cost:?}: {epsilon} and {best}");
+                }
+            }
+        }
+    }
+
+    /// The budget is met exactly: what fits just so is charged, and what does not changes nothing.
+    #[test]
+    fn a_charge_fits_or_changes_nothing() {
+        let delta = 1e-6;
+        let cost = round(Scheme::shuffle(500).unwrap(), Mechanism::LdpSgd { local_epsilon: 1.0 });
+        let (_, five) = Ledger::new(delta, None).unwrap().forecast(cost, 5).unwrap();
+        for (budget, fitting) in [(five, 5), (five.next_down(), 4)] {
+            let mut ledger = Ledger::new(delta, Some(budget)).unwrap();
+            assert_eq!(ledger.forecast(cost, 100).unwrap().0, fitting);
+            for _ in 0..fitting {
+                assert!(ledger.charge(cost).unwrap() && ledger.epsilon().unwrap() <= budget);
+            }
+            let before = ledger.accountant().clone();
+            assert!(!ledger.charge(cost).unwrap());
+            assert!(!ledger.charge(Release::new(Output::Laplace { epsilon: 5.0 }).unwrap()).unwrap());
+            assert_eq!(*ledger.accountant(), before);
+        }
+    }
 
     /// Only what the mechanism itself loses is shown below its ε, not what another of its class would.
     #[test]

@@ -5,19 +5,20 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Does pieces 0, 1, …, `pieces` − 1, each with its thread's `tools`, and merges what they return in that order.
+/// Does pieces 0, 1, …, `pieces` − 1, each with its thread's `tools`, and merges what they return in that order, after `before`.
 ///
 /// Of several errors the one of the first piece is returned. Pieces are taken in order, so only few results wait for their
 /// predecessors.
 pub(crate) fn fold<T, A: Send>(
+    before: Option<A>,
     pieces: usize,
     tools: impl Fn() -> T + Sync,
     work: impl Fn(&mut T, usize) -> Result<A> + Sync,
-    merge: impl Fn(&mut A, A) + Sync,
+    merge: impl Fn(&mut A, A) -> Result<()> + Sync,
 ) -> Result<Option<A>> {
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
-    let done = Mutex::new(Done { merged: Ok(None), first_waiting: 0, waiting: BTreeMap::new() });
+    let done = Mutex::new(Done { merged: Ok(before), first_waiting: 0, waiting: BTreeMap::new() });
     rayon::scope(|scope| {
         for _ in 0..rayon::current_num_threads().min(pieces) {
             scope.spawn(|_| {
@@ -46,13 +47,17 @@ struct Done<A> {
 }
 
 impl<A> Done<A> {
-    fn add(&mut self, piece: usize, result: Result<A>, merge: impl Fn(&mut A, A)) {
+    fn add(&mut self, piece: usize, result: Result<A>, merge: impl Fn(&mut A, A) -> Result<()>) {
         self.waiting.insert(piece, result);
         while let Some(result) = self.waiting.remove(&self.first_waiting) {
             self.first_waiting += 1;
             match (&mut self.merged, result) {
                 (Err(_), _) => {}
-                (Ok(Some(merged)), Ok(more)) => merge(merged, more),
+                (Ok(Some(merged)), Ok(more)) => {
+                    if let Err(error) = merge(merged, more) {
+                        self.merged = Err(error);
+                    }
+                }
                 (merged @ Ok(None), Ok(first)) => *merged = Ok(Some(first)),
                 (merged, Err(error)) => *merged = Err(error),
             }
@@ -73,11 +78,15 @@ mod tests {
     fn merged_in_order_by_any_number_of_threads() {
         for threads in [1, 2, 7] {
             let words = in_pool(threads, || {
-                fold(100, || (), |(), piece| Ok(vec![piece]), |all, mut more| all.append(&mut more)).unwrap().unwrap()
+                let merge = |all: &mut Vec<_>, mut more| {
+                    all.append(&mut more);
+                    Ok(())
+                };
+                fold(Some(vec![100]), 100, || (), |(), piece| Ok(vec![piece]), merge).unwrap().unwrap()
             });
-            assert_eq!(words, (0..100).collect::<Vec<_>>());
+            assert_eq!(words, std::iter::once(100).chain(0..100).collect::<Vec<_>>());
         }
-        assert!(fold(0, || (), |(), piece| Ok(piece), |_, _| ()).unwrap().is_none());
+        assert!(fold(None, 0, || (), |(), piece| Ok(piece), |_, _| Ok(())).unwrap().is_none());
     }
 
     #[test]
@@ -87,8 +96,15 @@ mod tests {
                 30.. => Err(LearningError::Data(format!("piece {piece}"))),
                 _ => Ok(piece),
             };
-            let error = in_pool(threads, || fold(100, || (), work, |_, _| ()).unwrap_err());
+            let error = in_pool(threads, || fold(None, 100, || (), work, |_, _| Ok(())).unwrap_err());
             assert_eq!(error.to_string(), "piece 30");
+            // So is one of merging.
+            let merge = |_: &mut usize, piece: usize| match piece {
+                20.. => Err(LearningError::Data(format!("merging {piece}"))),
+                _ => Ok(()),
+            };
+            let error = in_pool(threads, || fold(None, 100, || (), work, merge).unwrap_err());
+            assert_eq!(error.to_string(), "merging 20");
         }
     }
 }

@@ -33,23 +33,3 @@ pub fn unit(random: &mut impl Rng) -> f32 {
 pub fn between(random: &mut impl Rng, low: f32, high: f32) -> f32 {
     low + (high - low) * unit(random)
 }
-
-/// Uniform in 0..bound, exactly. `bound` must be positive.
-pub fn below(random: &mut impl Rng, bound: u64) -> u64 {
-    debug_assert!(bound > 0);
-    // Numbers from the last, incomplete stretch of `bound` are drawn again.
-    let accepted = u64::MAX - u64::MAX % bound;
-    loop {
-        let drawn = random.next_u64();
-        if drawn < accepted {
-            return drawn % bound;
-        }
-    }
-}
-
-/// Puts `items` into a uniformly random order (Fisher–Yates).
-pub fn shuffle<T>(random: &mut impl Rng, items: &mut [T]) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, below(random, last as u64 + 1) as usize);
-    }
-}

@@ -87,12 +87,8 @@ impl ServerState {
     }
 
     /// One round further, with this estimate of the mean gradient; `None` if nobody was heard, and then the weights stay.
-    pub(crate) fn advance(
-        &mut self,
-        estimate: Option<&[f64]>,
-        rule: &StepRule,
-        architecture: &Architecture,
-    ) -> Result<()> {
+    /// `architecture` says which weights are of which layer.
+    pub fn advance(&mut self, estimate: Option<&[f64]>, rule: &StepRule, architecture: &Architecture) -> Result<()> {
         if let Some(estimate) = estimate {
             self.descend(estimate, rule, architecture)?;
             if let Some(radius) = rule.projection {
@@ -157,7 +153,7 @@ fn project(weights: &mut [f32], radius: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::{Layer, Shape};
+    use crate::models::{Layer, TensorShape};
 
     fn rule(step: &str) -> StepRule {
         let rule: StepRule =
@@ -169,7 +165,7 @@ mod tests {
 
     /// Layers of two weights and of four.
     fn network() -> Architecture {
-        Architecture::new(Shape::vector(1), vec![Layer::Dense { units: 1 }, Layer::Dense { units: 2 }]).unwrap()
+        Architecture::new(TensorShape::vector(1), vec![Layer::Dense { units: 1 }, Layer::Dense { units: 2 }]).unwrap()
     }
 
     fn weights(first: [f32; 2]) -> Vec<f32> {
@@ -192,7 +188,7 @@ mod tests {
         assert_eq!((state.round, state.answer()), (2, weights([-0.5, -2.0])));
         let before = state.clone();
         assert!(state.advance(Some(&[0.0]), &rule, &network()).is_err());
-        let other = Architecture::new(Shape::vector(1), vec![Layer::Dense { units: 2 }]).unwrap();
+        let other = Architecture::new(TensorShape::vector(1), vec![Layer::Dense { units: 2 }]).unwrap();
         let error = state.advance(Some(&gradient([0.0, 0.0])), &rule, &other).unwrap_err().to_string();
         assert!(error.contains("has 4 weights, but the server 6"), "{error}");
         for wild in [f64::NAN, f64::INFINITY, 1e300] {

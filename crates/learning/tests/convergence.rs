@@ -7,7 +7,7 @@ use common::mean_gradient;
 use shuffledp_learning::convergence::{Convergence, ConvergenceBound, convergence};
 use shuffledp_learning::data::Examples;
 use shuffledp_learning::decay::WeightDecay;
-use shuffledp_learning::models::Shape;
+use shuffledp_learning::models::{Model, TensorShape};
 use shuffledp_learning::random;
 use shuffledp_learning::schedule::Schedule;
 use shuffledp_learning::step::{ServerState, StepRule};
@@ -28,7 +28,7 @@ fn examples() -> Examples {
         values.extend(x);
         labels.push(u8::from(side));
     }
-    Examples::from_floats(Shape::vector(FEATURES), 2, values, labels).unwrap()
+    Examples::from_floats(TensorShape::vector(FEATURES), 2, values, labels).unwrap()
 }
 
 fn config(algorithm: &str, gradient_bound: f64, seed: u64, rounds: u64) -> TrainingConfig {
@@ -66,7 +66,7 @@ fn optimum(examples: &Examples) -> f64 {
     for _ in 0..1000 {
         let gradient = mean_gradient(model, &state.weights, examples, &everybody);
         let gradient: Vec<f64> = gradient.into_iter().map(f64::from).collect();
-        shuffledp_learning::round::server_step(Some(&gradient), &rule, model.architecture(), &mut state).unwrap();
+        state.advance(Some(&gradient), &rule, model.architecture()).unwrap();
     }
     model.evaluate(&state.weights, examples).unwrap().loss
 }

@@ -9,7 +9,7 @@ use ndarray::{Array1, Array2, Array3};
 use ndarray_npy::NpzWriter;
 use sha2::{Digest, Sha256};
 use shuffledp_learning::data::{Clients, Dataset, Examples, Pca, csv, digits, directory, idx, mnist, npz};
-use shuffledp_learning::models::Shape;
+use shuffledp_learning::models::TensorShape;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
@@ -25,10 +25,10 @@ fn tables_are_read() {
     let path = folder.path().join("table.csv");
     fs::write(&path, "a, Label ,b\n1.5,2,-3\n0,0,1e-3\n").unwrap();
     let examples = csv::read(&path, csv::LABEL, None, None).unwrap().examples;
-    assert_eq!((examples.shape(), examples.classes(), examples.count()), (Shape::vector(2), 3, 2));
+    assert_eq!((examples.shape(), examples.classes(), examples.count()), (TensorShape::vector(2), 3, 2));
     assert_eq!(values(&examples, 0), (2, vec![1.5, -3.0]));
     assert_eq!(values(&examples, 1), (0, vec![0.0, 1e-3]));
-    assert_eq!(csv::read(&path, csv::LABEL, Some(Shape::new(2, 1, 1)), Some(5)).unwrap().examples.classes(), 5);
+    assert_eq!(csv::read(&path, csv::LABEL, Some(TensorShape::new(2, 1, 1)), Some(5)).unwrap().examples.classes(), 5);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn tables_that_are_wrong_are_refused_with_the_place() {
         assert!(error.contains("table.csv") && error.contains(expected), "{error}");
     }
     fs::write(&path, "label,a\n1,2\n").unwrap();
-    let error = csv::read(&path, csv::LABEL, Some(Shape::new(1, 28, 28)), None).unwrap_err().to_string();
+    let error = csv::read(&path, csv::LABEL, Some(TensorShape::new(1, 28, 28)), None).unwrap_err().to_string();
     assert!(error.contains("1 columns of features, but 1×28×28 needs 784"), "{error}");
     let error = csv::read(&folder.path().join("absent.csv"), csv::LABEL, None, None).unwrap_err().to_string();
     assert!(error.contains("cannot read") && error.contains("absent.csv"), "{error}");
@@ -75,7 +75,7 @@ fn archives_are_read() {
     let path = folder.path().join("small.npz");
     archive(&path, Array1::from(vec![1, 0]), Array3::from_elem((1, 2, 3), 0.5));
     let Dataset { name, train, test, .. } = npz::read(&path, None).unwrap();
-    assert_eq!((name.as_str(), train.shape(), train.classes()), ("small", Shape::new(1, 2, 3), 4));
+    assert_eq!((name.as_str(), train.shape(), train.classes()), ("small", TensorShape::new(1, 2, 3), 4));
     let (label, pixels) = values(&train, 1);
     assert_eq!(label, 0);
     for (pixel, byte) in pixels.iter().zip([100.0, 101.0, 102.0, 110.0, 111.0, 112.0]) {
@@ -185,7 +185,7 @@ fn digits_are_the_same_everywhere() {
             values(examples, client).1.iter().for_each(|value| hash.update(value.to_le_bytes()));
         }
     }
-    let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = base16ct::lower::encode_string(&hash.finalize());
     assert_eq!(digest, "bef488a15c623abf2d3c6166b346130c72455c3af209b3cdf416cbd38c4b6b9b");
     // The beginning of a larger set is the smaller one; another seed, another set.
     let smaller = digits::dataset(20, 1, 1).unwrap();
@@ -210,7 +210,7 @@ fn digits_are_normalised_and_of_all_classes() {
 
 #[test]
 fn examples_that_are_wrong_are_refused() {
-    let shape = Shape::vector(2);
+    let shape = TensorShape::vector(2);
     let refused = |made: shuffledp_learning::Result<Examples>, expected: &str| {
         let error = made.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
@@ -239,7 +239,7 @@ fn principal_components_are_the_axes_of_the_data() {
             floats.push(centre[axis] + along[0] * first[axis] + along[1] * second[axis] + third);
         }
     }
-    let examples = Examples::from_floats(Shape::vector(5), 2, floats, vec![0; count]).unwrap();
+    let examples = Examples::from_floats(TensorShape::vector(5), 2, floats, vec![0; count]).unwrap();
     let pca = Pca::fit(&examples, 3).unwrap();
     // A uniform number on ±a has variance a²/3; the sample's is within a few per cent.
     for (variance, expected) in pca.variances().iter().zip([100.0 / 3.0, 16.0 / 3.0, 0.01 / 3.0]) {
@@ -251,7 +251,7 @@ fn principal_components_are_the_axes_of_the_data() {
     }
     // In the new coordinates: mean 0, no correlation, the same variances.
     let turned = pca.apply(&examples).unwrap();
-    assert_eq!(turned.shape(), Shape::vector(3));
+    assert_eq!(turned.shape(), TensorShape::vector(3));
     let points: Vec<Vec<f32>> = (0..turned.count()).map(|client| values(&turned, client).1).collect();
     for a in 0..3 {
         let mean = points.iter().map(|point| f64::from(point[a])).sum::<f64>() / count as f64;

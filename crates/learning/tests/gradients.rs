@@ -8,7 +8,9 @@ use common::{gradients, mean_gradient, number};
 use serde::Deserialize;
 use shuffledp_learning::LearningError;
 use shuffledp_learning::data::{Clients, Examples};
-use shuffledp_learning::models::{Architecture, Layer, Model, ModelConfig, Nonlinearity, Shape, initial_weights};
+use shuffledp_learning::models::{
+    Architecture, Layer, Model, ModelConfig, Network, Nonlinearity, TensorShape, initial_weights,
+};
 
 #[derive(Deserialize)]
 struct Case {
@@ -38,18 +40,18 @@ fn weights_of(architecture: &Architecture, salt: u32) -> Vec<f32> {
     weights
 }
 
-fn output(layer: Layer, input: Shape) -> Shape {
+fn output(layer: Layer, input: TensorShape) -> TensorShape {
     let slide = |length: usize, size: usize, stride: usize| (length - size) / stride + 1;
     match layer {
-        Layer::Convolution { filters, kernel, stride, padding } => Shape::new(
+        Layer::Convolution { filters, kernel, stride, padding } => TensorShape::new(
             filters,
             slide(input.height + 2 * padding, kernel, stride),
             slide(input.width + 2 * padding, kernel, stride),
         ),
         Layer::MaxPool { window, stride } => {
-            Shape::new(input.channels, slide(input.height, window, stride), slide(input.width, window, stride))
+            TensorShape::new(input.channels, slide(input.height, window, stride), slide(input.width, window, stride))
         }
-        Layer::Dense { units } => Shape::vector(units),
+        Layer::Dense { units } => TensorShape::vector(units),
         Layer::Tanh | Layer::Relu => input,
     }
 }
@@ -84,7 +86,7 @@ fn gradients_are_those_of_pytorch() {
         let losses = floats(file.tensor(&format!("{name}.losses")).unwrap().data());
         let expected = floats(file.tensor(&format!("{name}.gradients")).unwrap().data());
         let examples = examples_of(&case);
-        let ours = gradients(&Model::new(case.architecture), &weights, &examples);
+        let ours = gradients(&Network::new(case.architecture), &weights, &examples);
         assert_eq!(ours.len(), case.examples, "{name}");
         for (example, (loss, gradient)) in ours.iter().enumerate() {
             assert!(
@@ -104,10 +106,10 @@ fn gradients_are_those_of_pytorch() {
 
 /// (loss(w + h v) − loss(w − h v))/2h along random directions v must be the gradient's product with v.
 fn assert_slopes(layers: Vec<Layer>, step: f32, tolerance: f64) {
-    let architecture = Architecture::new(Shape::new(2, 9, 8), layers).unwrap();
+    let architecture = Architecture::new(TensorShape::new(2, 9, 8), layers).unwrap();
     let weights = initial_weights(&architecture, 3);
     let examples = examples_of(&Case { salt: 40, examples: 5, size: 1.5, architecture: architecture.clone() });
-    let model = Model::new(architecture);
+    let model = Network::new(architecture);
     let at = gradients(&model, &weights, &examples);
     for direction in 0..20 {
         let towards: Vec<f32> = (0..weights.len()).map(|index| number(index, 50 + direction)).collect();
@@ -148,11 +150,11 @@ fn gradients_are_slopes() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let config = ModelConfig::Cnn16 { activation: Nonlinearity::Tanh };
-    let architecture = config.architecture(Shape::new(1, 28, 28), 10).unwrap();
+    let architecture = config.architecture(TensorShape::new(1, 28, 28), 10).unwrap();
     let weights = initial_weights(&architecture, 5);
     // Not a multiple of the lanes nor of the segments.
     let examples = examples_of(&Case { salt: 60, examples: 203, size: 1.0, architecture: architecture.clone() });
-    let model = Model::new(architecture);
+    let model = Network::new(architecture);
     let clients: Vec<u64> = (0..203).rev().collect();
     let sum = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -165,10 +167,10 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn an_example_does_not_feel_its_neighbours() {
     let config = ModelConfig::Cnn16 { activation: Nonlinearity::Relu };
-    let architecture = config.architecture(Shape::new(1, 28, 28), 10).unwrap();
+    let architecture = config.architecture(TensorShape::new(1, 28, 28), 10).unwrap();
     let weights = initial_weights(&architecture, 6);
     let examples = examples_of(&Case { salt: 61, examples: 20, size: 1.0, architecture: architecture.clone() });
-    let model = Model::new(architecture);
+    let model = Network::new(architecture);
     let together = gradients(&model, &weights, &examples);
     for alone in [0, 7, 13, 19] {
         let fold = model.fold_gradients(
@@ -180,7 +182,7 @@ fn an_example_does_not_feel_its_neighbours() {
                 *g = c.gradient.to_vec();
                 Ok(())
             },
-            |_, _| (),
+            |_, _| Ok(()),
         );
         assert_eq!(fold.unwrap(), together[alone as usize].1);
     }
@@ -188,11 +190,11 @@ fn an_example_does_not_feel_its_neighbours() {
 
 #[test]
 fn what_cannot_be_computed_is_refused() {
-    let architecture = ModelConfig::Linear.architecture(Shape::vector(3), 2).unwrap();
-    let model = Model::new(architecture);
-    let examples = Examples::from_floats(Shape::vector(3), 2, vec![1.0; 6], vec![0, 1]).unwrap();
+    let architecture = ModelConfig::Linear.architecture(TensorShape::vector(3), 2).unwrap();
+    let model = Network::new(architecture);
+    let examples = Examples::from_floats(TensorShape::vector(3), 2, vec![1.0; 6], vec![0, 1]).unwrap();
     let attempt = |weights: &[f32], examples: &Examples, clients: &[u64]| {
-        let fold = model.fold_gradients(weights, examples, clients, || (), |(), _| Ok(()), |_, _| ());
+        let fold = model.fold_gradients(weights, examples, clients, || (), |(), _| Ok(()), |_, _| Ok(()));
         fold.unwrap_err().to_string()
     };
     assert_eq!(attempt(&[0.0; 7], &examples, &[0]), "the model has 8 weights, but 7 were given");
@@ -200,15 +202,17 @@ fn what_cannot_be_computed_is_refused() {
     let mut weights = [0.0; 8];
     weights[5] = f32::NAN;
     assert!(attempt(&weights, &examples, &[0]).starts_with("weight 5 is NaN: the training has diverged"));
-    let others = Examples::from_floats(Shape::vector(2), 2, vec![1.0; 2], vec![1]).unwrap();
+    let others = Examples::from_floats(TensorShape::vector(2), 2, vec![1.0; 2], vec![1]).unwrap();
     assert_eq!(attempt(&[0.0; 8], &others, &[0]), "the model's input is 1×1×3, but the examples are 1×1×2");
-    let others = Examples::from_floats(Shape::vector(3), 3, vec![1.0; 3], vec![2]).unwrap();
+    let others = Examples::from_floats(TensorShape::vector(3), 3, vec![1.0; 3], vec![2]).unwrap();
     assert_eq!(attempt(&[0.0; 8], &others, &[0]), "the model tells 2 classes apart, but the data has 3");
     // Weights whose scores overflow.
-    let error = model.fold_gradients(&[f32::MAX; 8], &examples, &[1], || (), |(), _| Ok(()), |_, _| ()).unwrap_err();
+    let error =
+        model.fold_gradients(&[f32::MAX; 8], &examples, &[1], || (), |(), _| Ok(()), |_, _| Ok(())).unwrap_err();
     assert!(matches!(error, LearningError::NotFinite { what: "loss", client: 1, .. }), "{error}");
     // At one record only, and there it is zeros for whoever must not say so: the others' gradients are theirs.
-    let mixed = Examples::from_floats(Shape::vector(3), 2, vec![0.0, 0.0, 0.0, 1e30, 1e30, 1e30], vec![0, 1]).unwrap();
+    let mixed =
+        Examples::from_floats(TensorShape::vector(3), 2, vec![0.0, 0.0, 0.0, 1e30, 1e30, 1e30], vec![0, 1]).unwrap();
     let weights = [1e30, -1e30, 1e30, -1e30, 1e30, -1e30, 0.0, 0.0];
     assert!(attempt(&weights, &mixed, &[0, 1]).contains("client 1"));
     let gradients = model.fold_gradients_or_zeros(
@@ -220,7 +224,10 @@ fn what_cannot_be_computed_is_refused() {
             all.push(client.gradient.to_vec());
             Ok(())
         },
-        |all, more| all.extend(more),
+        |all, more| {
+            all.extend(more);
+            Ok(())
+        },
     );
     let [overflown, good, again] = &gradients.unwrap()[..] else { panic!("three clients") };
     assert_eq!((overflown, again), (&vec![0.0; 8], &vec![0.0; 8]));
@@ -233,14 +240,14 @@ fn what_cannot_be_computed_is_refused() {
             all.extend_from_slice(client.gradient);
             Ok(())
         },
-        |_, _| (),
+        |_, _| Ok(()),
     );
     assert_eq!(good, &alone.unwrap());
     assert!(good.iter().any(|x| *x != 0.0));
     // A visitor's error comes through.
     let refuse =
         |(): &mut (), _: shuffledp_learning::models::ClientGradient<'_>| Err(LearningError::Data("enough".to_owned()));
-    let error = model.fold_gradients(&[0.0; 8], &examples, &[1], || (), refuse, |_, _| ()).unwrap_err();
+    let error = model.fold_gradients(&[0.0; 8], &examples, &[1], || (), refuse, |_, _| Ok(())).unwrap_err();
     assert_eq!(error.to_string(), "enough");
     assert_eq!(examples.count(), 2);
 }

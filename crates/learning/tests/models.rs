@@ -5,11 +5,13 @@
 mod common;
 
 use shuffledp_learning::data::digits;
-use shuffledp_learning::models::{Architecture, ModelConfig, Shape, initial_weights, load_weights, save_weights};
+use shuffledp_learning::models::{
+    Architecture, Model, ModelConfig, TensorShape, initial_weights, load_weights, save_weights,
+};
 use shuffledp_learning::training::{Simulation, TrainingConfig};
 use std::path::Path;
 
-const MNIST: Shape = Shape { channels: 1, height: 28, width: 28 };
+const MNIST: TensorShape = TensorShape { channels: 1, height: 28, width: 28 };
 
 fn named(text: &str) -> Architecture {
     toml::from_str::<ModelConfig>(text).unwrap().architecture(MNIST, 10).unwrap()

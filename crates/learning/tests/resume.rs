@@ -1,7 +1,7 @@
 //! Runs that are stopped, at any moment, and taken up again end as if they had never stopped.
 #![allow(clippy::unwrap_used)]
 
-use shuffledp_learning::data::{Clients, Dataset, digits};
+use shuffledp_learning::data::{Dataset, Examples, digits};
 use shuffledp_learning::training::{Metrics, Progress, Run, RunFolder, Simulation, TrainingConfig};
 use std::fs;
 use std::path::Path;
@@ -29,23 +29,27 @@ fn data() -> Dataset {
     digits::dataset(200, 50, 1).unwrap()
 }
 
-fn start<'a>(path: &Path, config: &'a TrainingConfig, data: &'a Dataset) -> Run<'a, impl Clients> {
+fn start<'a>(path: &Path, config: &TrainingConfig, data: &'a Dataset) -> Run<&'a Examples, &'a Examples> {
     let folder = RunFolder::create(path, config).unwrap();
     Run::start(Simulation::new(config, &data.train).unwrap(), &data.test, Some(folder)).unwrap()
 }
 
-fn resume<'a>(path: &Path, config: &'a TrainingConfig, data: &'a Dataset) -> Result<Run<'a, impl Clients>, String> {
+fn resume<'a>(
+    path: &Path,
+    config: &TrainingConfig,
+    data: &'a Dataset,
+) -> Result<Run<&'a Examples, &'a Examples>, String> {
     let folder = RunFolder::open(path).map_err(|error| error.to_string())?;
     Run::resume(Simulation::new(config, &data.train).unwrap(), &data.test, folder).map_err(|error| error.to_string())
 }
 
-fn advance(run: &mut Run<'_, impl Clients>, rounds: u64) {
+fn advance(run: &mut Run<&Examples, &Examples>, rounds: u64) {
     for _ in 0..rounds {
         run.advance().unwrap();
     }
 }
 
-fn to_the_end(mut run: Run<'_, impl Clients>) -> Metrics {
+fn to_the_end(mut run: Run<&Examples, &Examples>) -> Metrics {
     loop {
         if let Progress::Finished { result, .. } = run.advance().unwrap() {
             return result;

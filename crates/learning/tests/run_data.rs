@@ -6,7 +6,7 @@
 use ndarray::{Array1, Array2};
 use ndarray_npy::NpzWriter;
 use shuffledp_learning::data::{Clients, Dataset, Examples};
-use shuffledp_learning::models::Shape;
+use shuffledp_learning::models::TensorShape;
 use shuffledp_learning::training::TrainingConfig;
 use std::fs::{self, File};
 use std::path::Path;
@@ -59,7 +59,7 @@ fn a_table_has_its_own_test() {
     fs::write(folder.path().join("test.csv"), "kind,a,b\n1,5,6\n").unwrap();
     let text = "kind = 'csv'\ntrain = 'table.csv'\ntest = 'test.csv'\nlabel = 'kind'\nshape = [2, 1, 1]\nclasses = 3";
     let data = load(folder.path(), text, "").unwrap();
-    assert_eq!((data.train.classes(), data.test.classes(), data.train.shape()), (3, 3, Shape::new(2, 1, 1)));
+    assert_eq!((data.train.classes(), data.test.classes(), data.train.shape()), (3, 3, TensorShape::new(2, 1, 1)));
     assert_eq!(rows(&data.test), [(1, vec![5.0, 6.0])]);
     // Columns in another order would be other features.
     fs::write(folder.path().join("test.csv"), "kind,b,a\n1,6,5\n").unwrap();
@@ -75,7 +75,7 @@ fn pictures_and_archives() {
     file("labels", &[0, 0, 8, 1, 0, 0, 0, 2, 3, 0]);
     let idx = "kind = 'idx'\ntrain_images = 'images'\ntrain_labels = 'labels'\ntest_images = 'images'\ntest_labels = 'labels'";
     let data = load(folder.path(), idx, "").unwrap();
-    assert_eq!((data.train.shape(), data.train.classes()), (Shape::new(1, 1, 2), 4));
+    assert_eq!((data.train.shape(), data.train.classes()), (TensorShape::new(1, 1, 2), 4));
     assert_eq!(rows(&data.train), [(3, vec![0.0, 0.2]), (0, vec![0.4, 1.0])]);
     let error =
         load(folder.path(), &idx.replace("train_labels = 'labels'", "train_labels = 'images'"), "").unwrap_err();
@@ -110,7 +110,7 @@ fn features_are_normalised_and_projected_with_a_warning() {
     // What never changes is 0, in the test too.
     assert!(rows(&data.train).iter().chain(&rows(&data.test)).all(|(_, values)| values[1] == 0.0));
     let projected = load(folder.path(), csv, &format!("{features}\npca = 1")).unwrap();
-    assert_eq!((projected.train.shape(), projected.test.shape()), (Shape::vector(1), Shape::vector(1)));
+    assert_eq!((projected.train.shape(), projected.test.shape()), (TensorShape::vector(1), TensorShape::vector(1)));
     for ((_, before), (_, after)) in rows(&data.test).iter().zip(rows(&projected.test)) {
         assert!((before[0] - after[0]).abs() < 1e-5, "{before:?} {after:?}");
     }

@@ -10,11 +10,12 @@ use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::catalogue::{self, Options, Target};
 use shuffledp_accounting::scheme::{Output, Question, Release};
 use shuffledp_learning::data::{Clients, Dataset, Examples, digits};
-use shuffledp_learning::models::{Shape, load_weights};
+use shuffledp_learning::models::{Architecture, Judgement, Model, TensorShape, load_weights};
 use shuffledp_learning::random;
 use shuffledp_learning::schedule::{Schedule, Stage};
 use shuffledp_learning::training::{Metrics, Population, Progress, Run, RunFolder, Simulation, TrainingConfig};
 use std::path::Path;
+use std::sync::Arc;
 
 const CLDP: &str = "kind = 'cldp-sgd'\nsampled = 500\nclip = 0.01\nrandomizer = { name = 'r-inf', local_epsilon = 2 }";
 const LDP_SGD: &str =
@@ -36,7 +37,7 @@ fn data() -> Dataset {
     digits::dataset(2000, 500, 1).unwrap()
 }
 
-fn finish<'a, P: Clients>(config: &'a TrainingConfig, population: &'a P) -> Simulation<'a, P> {
+fn finish<P: Clients>(config: &TrainingConfig, population: P) -> Simulation<P> {
     let mut simulation = Simulation::new(config, population).unwrap();
     while simulation.step().unwrap() {}
     simulation
@@ -52,7 +53,7 @@ fn easy(seed: u64) -> Examples {
         values.extend([centre + random::between(&mut random, -0.8, 0.8), random::between(&mut random, -1.0, 1.0)]);
         labels.push(label as u8);
     }
-    Examples::from_floats(Shape::vector(2), 2, values, labels).unwrap()
+    Examples::from_floats(TensorShape::vector(2), 2, values, labels).unwrap()
 }
 
 /// The noise of a round, of length below 1 against gradients of about 1, is small enough that forty rounds cannot fail.
@@ -123,6 +124,107 @@ fn the_noise_of_a_block_has_its_scale() {
         // E|Laplace(b)| = b, its deviation over √7850 is 1.1 %; the quiet noise is a thousandth.
         assert!((moved / scale - 1.0).abs() < 0.06, "{hides}: {moved} {scale}");
     }
+}
+
+/// A simulation that owns its clients can go anywhere, and is the same as one that borrows them.
+#[test]
+fn a_simulation_may_own_its_clients() {
+    let (config, data) = (config(3, 0.1, CLDP, ""), data());
+    let borrowed = finish(&config, &data.train).state().clone();
+    let population = Population::new(Arc::new(data.train), None, config.seed).unwrap();
+    let owned = Simulation::new(&config, population).unwrap();
+    let elsewhere = std::thread::spawn(move || {
+        let mut run = Run::start(owned, Arc::new(data.test), None).unwrap();
+        while !matches!(run.advance().unwrap(), Progress::Finished { .. }) {}
+        run.simulation().state().clone()
+    });
+    assert_eq!(elsewhere.join().unwrap(), borrowed);
+}
+
+/// Softmax regression, written down once more: another kind of model than a network of the engine.
+struct Regression(Architecture);
+
+impl Regression {
+    /// The probabilities of all classes for an example, and its label.
+    fn look(&self, weights: &[f32], population: &impl Clients, client: u64, example: &mut [f32]) -> (Vec<f32>, usize) {
+        let label = population.example(client, example);
+        let (inputs, classes) = (example.len(), self.0.classes());
+        let score = |class: usize| -> f32 {
+            let row = &weights[class * inputs..(class + 1) * inputs];
+            weights[classes * inputs + class] + row.iter().zip(&*example).map(|(weight, x)| weight * x).sum::<f32>()
+        };
+        let scores: Vec<f32> = (0..classes).map(score).collect();
+        let sum: f32 = scores.iter().map(|score| score.exp()).sum();
+        (scores.into_iter().map(|score| score.exp() / sum).collect(), label)
+    }
+}
+
+impl Model for Regression {
+    type Tools = Vec<f32>;
+
+    fn architecture(&self) -> &Architecture {
+        &self.0
+    }
+
+    fn group_len(&self) -> usize {
+        3
+    }
+
+    fn tools(&self) -> Vec<f32> {
+        vec![0.0; self.0.input().len()]
+    }
+
+    fn gradients(
+        &self,
+        example: &mut Vec<f32>,
+        weights: &[f32],
+        population: &impl Clients,
+        group: &[u64],
+        mut visit: impl FnMut(usize, f32, &mut [f32]) -> shuffledp_learning::Result<()>,
+    ) -> shuffledp_learning::Result<()> {
+        for (place, &client) in group.iter().enumerate() {
+            let (mut deltas, label) = self.look(weights, population, client, example);
+            let loss = -deltas[label].ln();
+            deltas[label] -= 1.0;
+            let rows = deltas.iter().flat_map(|delta| example.iter().map(move |x| delta * x));
+            let mut gradient: Vec<f32> = rows.chain(deltas.iter().copied()).collect();
+            visit(place, loss, &mut gradient)?;
+        }
+        Ok(())
+    }
+
+    fn judge(
+        &self,
+        example: &mut Vec<f32>,
+        weights: &[f32],
+        population: &impl Clients,
+        group: &[u64],
+        mut visit: impl FnMut(Judgement),
+    ) {
+        for &client in group {
+            let (shares, label) = self.look(weights, population, client, example);
+            let largest = (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap();
+            visit(Judgement { loss: -shares[label].ln(), predicted: largest, correct: largest == label });
+        }
+    }
+}
+
+/// Reports of the same gradients, up to rounding, through the same loop.
+#[test]
+fn another_kind_of_model_trains_through_the_same_loop() {
+    let (config, data) = (config(3, 0.5, PLAIN, ""), data());
+    let network = finish(&config, &data.train);
+    let regression = Regression(network.model().architecture().clone());
+    let mut simulation = Simulation::with_model(&config, &data.train, regression).unwrap();
+    while simulation.step().unwrap() {}
+    assert_eq!(simulation.state().round, 3);
+    for (ours, theirs) in simulation.state().weights.iter().zip(&network.state().weights) {
+        // Sums of a hundred products, each rounded to 2⁻²⁴ of about 1.
+        assert!((ours - theirs).abs() < 1e-4, "{ours} {theirs}");
+    }
+    let accuracy = |metrics: Metrics| metrics.test_accuracy;
+    let (ours, theirs) = (simulation.evaluate(&data.test, 0.0).unwrap(), network.evaluate(&data.test, 0.0).unwrap());
+    assert!((accuracy(ours) - accuracy(theirs)).abs() < 0.01 && accuracy(ours) > 0.3);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
 /// What a mechanism works on, beyond what accounting needs to know.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
+pub struct VectorShape {
     /// Coordinates of a vector. Mechanisms over categories do not look at it.
     pub dimension: u32,
     /// The norm to which vectors are clipped, ℓ1, ℓ2 or ℓ∞ as the mechanism has it.
@@ -33,8 +33,8 @@ pub trait Visitor {
 }
 
 /// Builds the mechanism of `spec` and hands it to `visitor`. A class of mechanisms, such as `any`, cannot be run.
-pub fn visit<V: Visitor>(spec: RandomizerSpec, shape: Shape, visitor: V) -> Result<V::Output> {
-    let Shape { dimension, clip } = shape;
+pub fn visit<V: Visitor>(spec: RandomizerSpec, shape: VectorShape, visitor: V) -> Result<V::Output> {
+    let VectorShape { dimension, clip } = shape;
     match spec.mechanism() {
         Mechanism::Rr { local_epsilon } => visitor.category(Krr::binary(local_epsilon)?, 2),
         Mechanism::Krr { local_epsilon, categories } => {

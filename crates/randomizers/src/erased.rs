@@ -1,6 +1,6 @@
 //! Mechanisms for callers that learn only at run time which one it is: inputs in, frames out, estimates from frames.
 
-use crate::dispatch::{self, Shape, Visitor};
+use crate::dispatch::{self, VectorShape, Visitor};
 use crate::error::{RandomizerError, Result};
 use crate::likelihood::Likelihood;
 use crate::randomizer::{Aggregator, Randomizer};
@@ -63,7 +63,7 @@ pub trait FrameAggregator: Send {
 }
 
 /// The mechanism over vectors that `spec` names.
-pub fn vector_randomizer(spec: RandomizerSpec, shape: Shape) -> Result<Box<dyn VectorRandomizer>> {
+pub fn vector_randomizer(spec: RandomizerSpec, shape: VectorShape) -> Result<Box<dyn VectorRandomizer>> {
     match dispatch::visit(spec, shape, Erase)? {
         Either::Vector(randomizer) => Ok(randomizer),
         Either::Category(_) => Err(wrong_kind("one over vectors", spec)),
@@ -73,7 +73,7 @@ pub fn vector_randomizer(spec: RandomizerSpec, shape: Shape) -> Result<Box<dyn V
 /// The mechanism over categories that `spec` names.
 pub fn category_randomizer(spec: RandomizerSpec) -> Result<Box<dyn CategoryRandomizer>> {
     // Vectors are not asked for: any shape does.
-    match dispatch::visit(spec, Shape { dimension: 1, clip: 1.0 }, Erase) {
+    match dispatch::visit(spec, VectorShape { dimension: 1, clip: 1.0 }, Erase) {
         Ok(Either::Category(randomizer)) => Ok(randomizer),
         Ok(Either::Vector(_)) => Err(wrong_kind("one over categories", spec)),
         Err(error) => Err(error),

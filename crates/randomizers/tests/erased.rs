@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{category_randomizer, vector_randomizer};
 use shuffledp_randomizers::{Aggregator, RInf, Randomizer, SimulationRng};
 
-const SHAPE: Shape = Shape { dimension: 3, clip: 0.5 };
+const SHAPE: VectorShape = VectorShape { dimension: 3, clip: 0.5 };
 
 fn spec(mechanism: Mechanism) -> RandomizerSpec {
     RandomizerSpec::new(mechanism).unwrap()

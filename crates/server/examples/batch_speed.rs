@@ -9,7 +9,7 @@ use shuffledp_server::store::FileStore;
 use shuffledp_server::{Parts, ServerConfig, ServerKeys, SystemClock, start};
 use shuffledp_transport::{ClientConfig, HttpClient, ListenConfig, Shutdown, bytes_at_most, join};
 use shuffledp_wire::{
-    BatchEncoder, BatchHeader, BatchId, Round, ShufflerSecretKeys, Signed, SigningKey, SystemRandom, inner_len,
+    BatchEncoder, BatchHeader, BatchId, RoundOffer, ShufflerSecretKeys, Signed, SigningKey, SystemRandom, inner_len,
     open_outer, paths, seal_report,
 };
 use std::error::Error;
@@ -80,19 +80,18 @@ async fn published_round(
     url: &str,
     path: &str,
     key: &shuffledp_wire::VerifyingKey,
-) -> Result<Round, Box<dyn Error>> {
+) -> Result<RoundOffer, Box<dyn Error>> {
     loop {
         let response = client.get(&join(url, path))?.send().await?;
         if response.status().is_success() {
-            return Ok(
-                Signed::<Round>::decode(&bytes_at_most(response, Signed::<Round>::max_len()).await?)?.verify(key)?
-            );
+            return Ok(Signed::<RoundOffer>::decode(&bytes_at_most(response, Signed::<RoundOffer>::max_len()).await?)?
+                .verify(key)?);
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
 
-fn seal(reports: usize, batch: BatchId, round: &Round, shuffler: &SigningKey) -> Result<Vec<u8>, Box<dyn Error>> {
+fn seal(reports: usize, batch: BatchId, round: &RoundOffer, shuffler: &SigningKey) -> Result<Vec<u8>, Box<dyn Error>> {
     let outer = ShufflerSecretKeys::generate()?;
     let mut rng = SystemRandom::from_operating_system()?;
     let header = BatchHeader {

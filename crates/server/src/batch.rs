@@ -3,14 +3,13 @@
 use crate::error::Result;
 use crate::plan::Plan;
 use rayon::prelude::*;
-use shuffledp_randomizers::erased::{FrameAggregator, VectorRandomizer};
+use shuffledp_learning::collect::segments::{SEGMENT, Segments};
+use shuffledp_learning::collect::{Collector, Frames};
+use shuffledp_randomizers::erased::FrameAggregator;
 use shuffledp_wire::{ReportId, RoundContext, ServerSecretKeys, open_inner};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
-
-/// Reports that are added up on their own before their sum joins the others'. Fixed, because the order of sums depends on it, and the same as
-/// a simulation's: the same reports in the same order give the same weights, bit for bit, whatever the number of threads.
-const SEGMENT: usize = 64;
 
 /// Bytes of records that are worked on at once, about.
 const BLOCK_BYTES: usize = 8 << 20;
@@ -37,10 +36,10 @@ pub(crate) struct Gathered {
     plan: Arc<Plan>,
     keys: Arc<ServerSecretKeys>,
     context: RoundContext,
-    sum: Option<Box<dyn FrameAggregator>>,
-    accepted: Vec<ReportId>,
+    sum: Segments<Counted>,
     seen: HashSet<ReportId>,
-    rejected: Rejected,
+    unopened: u64,
+    repeated: u64,
 }
 
 /// A report's fate within its segment.
@@ -52,11 +51,10 @@ enum Opened {
 impl Gathered {
     /// Nothing yet.
     pub(crate) fn new(plan: Arc<Plan>, keys: Arc<ServerSecretKeys>, context: RoundContext) -> Self {
-        let rejected = Rejected::default();
-        Self { plan, keys, context, sum: None, accepted: Vec::new(), seen: HashSet::new(), rejected }
+        Self { plan, keys, context, sum: Segments::default(), seen: HashSet::new(), unopened: 0, repeated: 0 }
     }
 
-    /// How many records of this length should be handed over at once: whole segments, so that it makes no difference to sums.
+    /// How many records of this length should be handed over at once: whole segments, as sums want them.
     pub(crate) fn block_len(record_len: usize) -> usize {
         let enough = SEGMENT * rayon::current_num_threads() * 4;
         (BLOCK_BYTES / record_len.max(1)).clamp(SEGMENT, enough) / SEGMENT * SEGMENT
@@ -69,19 +67,20 @@ impl Gathered {
 
     /// Ids of the reports that count.
     pub(crate) fn report_ids(&self) -> &[ReportId] {
-        &self.accepted
+        self.sum.merged().map_or(&[], |counted| &counted.accepted)
     }
 
     /// How many do not.
     pub(crate) fn rejected(&self) -> Rejected {
-        self.rejected
+        let impossible = self.sum.merged().map_or(0, |counted| counted.impossible);
+        Rejected { unopened: self.unopened, repeated: self.repeated, impossible }
     }
 
     /// The estimated mean gradient; `None` if no report counts.
     pub(crate) fn mean(&self) -> Result<Option<Vec<f64>>> {
-        match &self.sum {
-            Some(sum) if sum.count() > 0 => Ok(Some(sum.mean()?)),
-            _ => Ok(None),
+        match self.sum.merged() {
+            Some(counted) => Ok(self.plan.frames.mean_of(&*counted.sum)?),
+            None => Ok(None),
         }
     }
 
@@ -99,44 +98,42 @@ impl Gathered {
         for report in &mut opened {
             match report {
                 Opened::Report(id, _) if !self.seen.insert(*id) => {
-                    self.rejected.repeated += 1;
+                    self.repeated += 1;
                     *report = Opened::Not;
                 }
                 Opened::Report(..) => {}
-                Opened::Not => self.rejected.unopened += 1,
+                Opened::Not => self.unopened += 1,
             }
         }
-        let mechanism = &*self.plan.mechanism;
-        let sums: Vec<Segment> = opened.par_chunks(SEGMENT).map(|reports| Segment::of(reports, mechanism)).collect();
-        for Segment { sum, accepted, impossible } in sums {
-            self.accepted.extend(accepted);
-            self.rejected.impossible += impossible;
-            match &mut self.sum {
-                Some(all) => all.merge(sum)?,
-                none => *none = Some(sum),
-            }
-        }
-        Ok(())
+        let frames = &self.plan.frames;
+        let segment = |(): &mut (), places: Range<usize>| Ok(Counted::of(&opened[places], frames));
+        Ok(self.sum.add(opened.len(), || (), segment, |all, more| all.merge(more, frames))?)
     }
 }
 
 /// Some reports, added up.
-struct Segment {
+struct Counted {
     sum: Box<dyn FrameAggregator>,
     accepted: Vec<ReportId>,
     impossible: u64,
 }
 
-impl Segment {
-    fn of(reports: &[Opened], mechanism: &dyn VectorRandomizer) -> Self {
-        let mut segment = Self { sum: mechanism.aggregator(), accepted: Vec::new(), impossible: 0 };
+impl Counted {
+    fn of(reports: &[Opened], frames: &Frames) -> Self {
+        let mut counted = Self { sum: frames.empty(), accepted: Vec::new(), impossible: 0 };
         for report in reports {
             let Opened::Report(id, payload) = report else { continue };
-            match segment.sum.add_frame(payload) {
-                Ok(()) => segment.accepted.push(*id),
-                Err(_) => segment.impossible += 1,
+            match frames.add(payload, &mut counted.sum) {
+                Ok(()) => counted.accepted.push(*id),
+                Err(_) => counted.impossible += 1,
             }
         }
-        segment
+        counted
+    }
+
+    fn merge(&mut self, more: Self, frames: &Frames) -> shuffledp_learning::Result<()> {
+        self.accepted.extend(more.accepted);
+        self.impossible += more.impossible;
+        frames.merge(&mut self.sum, more.sum)
     }
 }

@@ -7,10 +7,10 @@ use crate::batch::Gathered;
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
 use crate::plan::Plan;
-use crate::store::{BatchRecord, Beginning, Closing, ClosingBatch, Opening, RoundRecord, Store, TaskRecord};
+use crate::store::{BatchRecord, Beginning, Closing, ClosingBatch, Opening, RoundSummary, Store, TaskRecord};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::round::{charge, server_step};
+use shuffledp_learning::models::Model;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, KeysHash, ModelHash, RoundContext};
 use std::collections::HashSet;
@@ -112,7 +112,7 @@ impl Conductor {
     }
 
     /// All rounds so far, for people.
-    pub(crate) fn rounds(&mut self) -> Result<Vec<RoundRecord>> {
+    pub(crate) fn rounds(&mut self) -> Result<Vec<RoundSummary>> {
         self.store.rounds(&self.plan.hash())
     }
 
@@ -214,13 +214,13 @@ impl Conductor {
     fn step(&self, estimate: Option<&[f64]>) -> Result<ServerState> {
         let architecture = self.plan.model.architecture();
         let mut state = self.record.state.clone();
-        match server_step(estimate, &self.plan.step, architecture, &mut state) {
+        match state.advance(estimate, &self.plan.step, architecture) {
             Ok(()) if state.weights.iter().chain(&state.velocity).all(|number| number.is_finite()) => return Ok(state),
             Ok(()) => tracing::error!(round = state.round, "the step left the finite numbers: take smaller steps"),
             Err(error) => tracing::error!(%error, "the step was not taken"),
         }
         let mut state = self.record.state.clone();
-        server_step(None, &self.plan.step, architecture, &mut state)?;
+        state.advance(None, &self.plan.step, architecture)?;
         Ok(state)
     }
 
@@ -231,12 +231,7 @@ impl Conductor {
             return Ok(Phase::Finished);
         }
         let mut ledger = self.ledger.clone();
-        if !charge(&mut ledger, self.plan.charge)? {
-            return Ok(Phase::BudgetSpent);
-        }
-        let epsilon = ledger.epsilon()?;
-        // The ledger looked further ahead and need not have asked about just this number of rounds.
-        if epsilon.is_nan() || epsilon > self.plan.budget() {
+        if !ledger.charge(self.plan.charge)? {
             return Ok(Phase::BudgetSpent);
         }
         let (model, _) = self.plan.model_file(&self.record.state.weights)?;
@@ -247,7 +242,7 @@ impl Conductor {
             charge: self.plan.charge,
             opens: now,
             closes: now.saturating_add(self.times.window()),
-            epsilon,
+            epsilon: ledger.epsilon()?,
             epsilon_lower: ledger.epsilon_lower()?,
         };
         self.store.open(&opening)?;

@@ -5,13 +5,12 @@ use crate::error::{Result, ServerError};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{Round as AccountedRound, Scheme};
 use shuffledp_learning::LearningError;
+use shuffledp_learning::collect::Frames;
 use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::models::{Model, initial_weights, save_weights};
-use shuffledp_learning::round::{charge, check_deployable};
+use shuffledp_learning::models::{Model, Network, initial_weights, save_weights};
 use shuffledp_learning::step::{ServerState, StepRule};
-use shuffledp_randomizers::dispatch::Shape;
-use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Message, ModelHash, Task, TaskHash, VerifyingKey};
 
 /// A task, checked. Clients and shuffler see `task`; the rest is what it stands for.
@@ -21,8 +20,9 @@ pub(crate) struct Plan {
     hash: TaskHash,
     seed: u64,
     pub(crate) shuffler: VerifyingKey,
-    pub(crate) model: Model,
-    pub(crate) mechanism: Box<dyn VectorRandomizer>,
+    pub(crate) model: Network,
+    /// What reports are, and what their mean is.
+    pub(crate) frames: Frames,
     /// What a round costs: with the honest n and the task's rate, whoever comes.
     pub(crate) charge: AccountedRound,
     pub(crate) step: StepRule,
@@ -41,15 +41,15 @@ impl Plan {
         config.step.check(config.rounds)?;
         let architecture = config.model.architecture(test.shape(), test.classes())?;
         config.step.check_layers(&architecture)?;
-        let model = Model::new(architecture);
-        let mechanism = mechanism(config, model.architecture().dimension()?)?;
+        let model = Network::new(architecture);
+        let frames = frames(config, model.architecture().dimension()?)?;
         let scheme = Scheme::check_in(config.clients, config.check_in_rate, config.drop_out)
             .map_err(|error| ServerError::Config(format!("clients, check_in_rate, drop_out of [task]: {error}")))?;
         let charge_of_a_round = AccountedRound { scheme, randomizer: config.randomizer };
         // A round whose privacy cannot be accounted for, a δ and a budget that make no sense are refused before the first round.
         let mut ledger = Ledger::resume(Accountant::new(), config.delta, Some(config.budget))
             .map_err(|error| ServerError::Config(format!("delta, budget of [task]: {error}")))?;
-        charge(&mut ledger, charge_of_a_round)?;
+        ledger.charge(charge_of_a_round)?;
         let shuffler = config
             .shuffler
             .verifying_key
@@ -67,7 +67,7 @@ impl Plan {
             delta: config.delta,
             budget: config.budget,
             step: opaque("task.step", &config.step)?,
-            payload_len: u32::try_from(mechanism.frame_len())
+            payload_len: u32::try_from(frames.frame_len())
                 .map_err(|_| ServerError::Config("the randomizer's reports have 2^32 bytes or more".to_owned()))?,
             shuffler_url: config.shuffler.url.clone(),
             shuffler_key: shuffler,
@@ -82,7 +82,7 @@ impl Plan {
             seed: config.seed,
             shuffler,
             model,
-            mechanism,
+            frames,
             charge: charge_of_a_round,
             step,
             test,
@@ -133,12 +133,11 @@ impl Plan {
     }
 }
 
-fn mechanism(config: &TaskConfig, dimension: u32) -> Result<Box<dyn VectorRandomizer>> {
-    check_deployable(&config.randomizer)?;
+fn frames(config: &TaskConfig, dimension: u32) -> Result<Frames> {
     if !(config.clip > 0.0 && config.clip.is_finite()) {
         return Err(LearningError::out_of_range("clip", "a finite number above 0", config.clip).into());
     }
-    Ok(vector_randomizer(config.randomizer, Shape { dimension, clip: config.clip })?)
+    Ok(Frames::deployed(config.randomizer, VectorShape { dimension, clip: config.clip })?)
 }
 
 /// What travels as opaque bytes through rooms that need not know it: TOML of the architecture (input and layers), of the randomizer's name

@@ -6,9 +6,10 @@ use crate::keys::KeyRing;
 use crate::plan::Plan;
 use crate::privacy::PrivacyStatement;
 use crate::service::sign_round;
-use crate::store::{RoundRecord, Status};
+use crate::store::{RoundSummary, Status};
 use bytes::Bytes;
 use serde::Serialize;
+use shuffledp_learning::models::Model;
 use shuffledp_learning::monitor::CheckInMonitor;
 use shuffledp_wire::ModelHash;
 use std::collections::HashSet;
@@ -49,7 +50,7 @@ struct StatusDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
     privacy: &'a PrivacyStatement,
-    rounds: &'a [RoundRecord],
+    rounds: &'a [RoundSummary],
 }
 
 #[derive(Serialize)]
@@ -115,7 +116,7 @@ impl Published {
 }
 
 /// Do more clients come than were accounted for, or far fewer?
-fn warning(plan: &Plan, rounds: &[RoundRecord]) -> Option<String> {
+fn warning(plan: &Plan, rounds: &[RoundSummary]) -> Option<String> {
     let mut monitor = CheckInMonitor::default();
     for round in rounds.iter().filter(|round| round.status == Status::Done) {
         monitor.add(round.accepted.min(plan.task().clients), plan.task().clients);
@@ -129,9 +130,9 @@ fn json(value: &impl Serialize) -> Result<Bytes> {
 }
 
 /// Prometheus' text format. Nothing here says more than a batch does: no times, no senders.
-fn metrics(rounds: &[RoundRecord], privacy: &PrivacyStatement) -> String {
+fn metrics(rounds: &[RoundSummary], privacy: &PrivacyStatement) -> String {
     let ended = |status: Status| rounds.iter().filter(|round| round.status == status).count() as f64;
-    let sum = |of: fn(&RoundRecord) -> u64| rounds.iter().map(of).sum::<u64>() as f64;
+    let sum = |of: fn(&RoundSummary) -> u64| rounds.iter().map(of).sum::<u64>() as f64;
     let accuracy = rounds.iter().rev().find_map(|round| round.test_accuracy);
     let mut text = String::new();
     let mut add = |name: &str, kind: &str, help: &str, value: f64| {

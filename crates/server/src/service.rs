@@ -12,7 +12,7 @@ use crate::published::Published;
 use crate::store::{BatchRecord, Store};
 use bytes::Bytes;
 use shuffledp_host::Clock;
-use shuffledp_wire::{BatchHeader, BatchId, ModelHash, Round, Signed, Task};
+use shuffledp_wire::{BatchHeader, BatchId, ModelHash, RoundOffer, Signed, Task};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
@@ -172,7 +172,7 @@ impl Service {
 /// Signs the last round that was opened, with the keys that it was opened with, whatever was rotated since: the same bytes whenever it is signed.
 pub(crate) fn sign_round(plan: &Plan, conductor: &Conductor, keys: &KeyRing) -> Result<Option<Bytes>> {
     let Some(last) = conductor.last_round() else { return Ok(None) };
-    let round = Round {
+    let round = RoundOffer {
         task: last.context.task,
         round: last.context.round,
         model: last.context.model,

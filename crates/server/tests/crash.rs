@@ -7,14 +7,13 @@
 
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::round::charge;
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
-use shuffledp_server::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundRecord, Store, TaskRecord};
+use shuffledp_server::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundSummary, Store, TaskRecord};
 use shuffledp_server::{Clock, Parts, Result, ServerConfig, ServerKeys, start};
 use shuffledp_transport::{ClientConfig, HttpClient, Shutdown, join};
 use shuffledp_wire::{
-    BatchEncoder, BatchHeader, BatchId, ModelHash, Round, ShufflerSecretKeys, Signed, SigningKey, SystemRandom,
+    BatchEncoder, BatchHeader, BatchId, ModelHash, RoundOffer, ShufflerSecretKeys, Signed, SigningKey, SystemRandom,
     TaskHash, open_outer, paths, seal_report,
 };
 use std::collections::HashSet;
@@ -103,7 +102,7 @@ impl Store for Mortal {
     fn models(&mut self) -> Result<HashSet<ModelHash>> {
         self.inner.models()
     }
-    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
+    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>> {
         self.inner.rounds(task)
     }
 }
@@ -225,7 +224,7 @@ impl World {
             }
             let bytes = self.get(process, &paths::round(&process.task)).await?;
             // Nothing to decode: none is open yet.
-            if let Ok(signed) = Signed::<Round>::decode(&bytes) {
+            if let Ok(signed) = Signed::<RoundOffer>::decode(&bytes) {
                 self.handle(&signed.verify(&self.keys.verifying_key()).unwrap());
             }
             if self.waiting.is_none() {
@@ -235,7 +234,7 @@ impl World {
     }
 
     /// Clients report to a round, once; in the second nobody does, and time passes.
-    fn handle(&mut self, round: &Round) {
+    fn handle(&mut self, round: &RoundOffer) {
         assert!(round.round == self.handled || round.round == self.handled + 1, "rounds come one after the other");
         if round.round == 2 {
             // Again and again: the grace begins anew when a server starts.
@@ -250,7 +249,7 @@ impl World {
         self.handled = round.round;
     }
 
-    fn batch(&self, batch: BatchId, round: &Round, coordinates: std::ops::Range<u32>) -> Vec<u8> {
+    fn batch(&self, batch: BatchId, round: &RoundOffer, coordinates: std::ops::Range<u32>) -> Vec<u8> {
         let mechanism = RInf::new(1.0, WEIGHTS, 0.01).unwrap();
         let mut rng = SystemRandom::from_operating_system().unwrap();
         let records: Vec<Vec<u8>> = coordinates
@@ -293,7 +292,7 @@ fn budget_of(rounds: u64) -> f64 {
         shuffledp_accounting::scheme::Scheme::check_in(task.clients, task.check_in_rate, task.drop_out).unwrap();
     let mut ledger = Ledger::new(task.delta, None).unwrap();
     for _ in 0..rounds {
-        assert!(charge(&mut ledger, AccountedRound { scheme, randomizer: task.randomizer }).unwrap());
+        assert!(ledger.charge(AccountedRound { scheme, randomizer: task.randomizer }).unwrap());
     }
     ledger.epsilon().unwrap()
 }

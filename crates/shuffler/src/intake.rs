@@ -4,8 +4,8 @@
 //! its round takes no reports, 425 that it does not yet, 503 to come again. All have an empty body.
 
 use crate::rounds::{Learner, Lookup, Shared};
-use crate::store::{Entry, context_hash};
-use crate::writer::Answer;
+use crate::store::{OpaqueReport, context_hash};
+use crate::writer::Receipt;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -94,12 +94,12 @@ impl Intake {
         if inner.as_bytes().len() != live.record_len() {
             return Err(StatusCode::BAD_REQUEST);
         }
-        let entry = Entry { digest: inner.digest(), body: inner.into_bytes() };
+        let entry = OpaqueReport { digest: inner.digest(), body: inner.into_bytes() };
         let answer = live.writer.add(entry).ok_or(StatusCode::SERVICE_UNAVAILABLE)?;
         match answer.await {
-            Ok(Answer::Taken) => Ok(StatusCode::ACCEPTED),
-            Ok(Answer::Closed) => Err(StatusCode::GONE),
-            Ok(Answer::Failed | Answer::Full) | Err(_) => Err(StatusCode::SERVICE_UNAVAILABLE),
+            Ok(Receipt::Taken) => Ok(StatusCode::ACCEPTED),
+            Ok(Receipt::Closed) => Err(StatusCode::GONE),
+            Ok(Receipt::Failed | Receipt::Full) | Err(_) => Err(StatusCode::SERVICE_UNAVAILABLE),
         }
     }
 

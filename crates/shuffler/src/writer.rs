@@ -3,7 +3,7 @@
 
 use crate::error::{Result, ShufflerError};
 use crate::permutation::Permute;
-use crate::store::{Entry, Outcome, RoundStore, Stores};
+use crate::store::{OpaqueReport, Outcome, RoundStore, Stores};
 use bytes::Bytes;
 use shuffledp_wire::{BatchEncoder, BatchHeader, RoundContext, SigningKey};
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ const CHUNK: usize = 128 * 1024;
 
 /// What a report is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum Receipt {
     /// It is on disk, now or since before.
     Taken,
     /// Its round was sealed before its turn came.
@@ -36,7 +36,7 @@ pub(crate) enum Answer {
 pub(crate) type Chunk = std::io::Result<Bytes>;
 
 enum Command {
-    Add(Entry, oneshot::Sender<Answer>),
+    Add(OpaqueReport, oneshot::Sender<Receipt>),
     Fold,
     Seal(u64, Box<dyn Permute>, oneshot::Sender<Result<Outcome>>),
     Send(Box<(BatchHeader, SigningKey)>, mpsc::Sender<Chunk>),
@@ -63,7 +63,7 @@ impl Writer {
     }
 
     /// Queues a report; `None` if too many wait.
-    pub(crate) fn add(&self, entry: Entry) -> Option<oneshot::Receiver<Answer>> {
+    pub(crate) fn add(&self, entry: OpaqueReport) -> Option<oneshot::Receiver<Receipt>> {
         let (reply, answer) = oneshot::channel();
         match self.commands.try_send(Command::Add(entry, reply)) {
             Ok(()) => Some(answer),
@@ -126,7 +126,7 @@ impl Thread {
         while let Some(command) = next.take().or_else(|| self.waiting.blocking_recv()) {
             match command {
                 Command::Add(_, reply) if was_short => {
-                    let _ = reply.send(Answer::Closed);
+                    let _ = reply.send(Receipt::Closed);
                 }
                 Command::Add(entry, reply) => next = self.add_group(entry, reply),
                 Command::Fold => {
@@ -148,9 +148,9 @@ impl Thread {
     }
 
     /// Commits a report and all that wait behind it. Returns the command that ended the group, if one did.
-    fn add_group(&mut self, entry: Entry, reply: oneshot::Sender<Answer>) -> Option<Command> {
+    fn add_group(&mut self, entry: OpaqueReport, reply: oneshot::Sender<Receipt>) -> Option<Command> {
         if self.room == 0 {
-            let _ = reply.send(Answer::Full);
+            let _ = reply.send(Receipt::Full);
             return None;
         }
         let (mut entries, mut replies, mut next) = (vec![entry], vec![reply], None);
@@ -170,12 +170,12 @@ impl Thread {
         let answer = match self.store.add(entries) {
             Ok(()) => {
                 self.room -= replies.len() as u64;
-                Answer::Taken
+                Receipt::Taken
             }
-            Err(ShufflerError::Sealed) => Answer::Closed,
+            Err(ShufflerError::Sealed) => Receipt::Closed,
             Err(error) => {
                 self.failed = Some(error);
-                Answer::Failed
+                Receipt::Failed
             }
         };
         for reply in replies {
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::NoWitness;
     use crate::permutation::FisherYates;
-    use crate::store::{RoundRecord, SqliteFolder};
+    use crate::store::{RoundTerms, SqliteFolder};
     use shuffledp_wire::{KeysHash, ModelHash, TaskHash};
 
     #[tokio::test]
@@ -244,18 +244,18 @@ mod tests {
             model: ModelHash::of(b"model"),
             keys: KeysHash::from_bytes([3; 32]),
         };
-        let record = RoundRecord { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 3 };
+        let record = RoundTerms { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 3 };
         let store = stores.create(&context, &record).unwrap().unwrap();
         let (writer, thread) = Writer::start(context, store, stores, 10);
         let add = async |number| {
-            let entry = Entry { digest: [number; 32], body: vec![number; 100] };
+            let entry = OpaqueReport { digest: [number; 32], body: vec![number; 100] };
             writer.add(entry).unwrap().await.unwrap()
         };
-        assert_eq!((add(1).await, add(2).await), (Answer::Taken, Answer::Taken));
+        assert_eq!((add(1).await, add(2).await), (Receipt::Taken, Receipt::Taken));
         let permute = || Box::new(FisherYates::from_operating_system().unwrap());
         assert_eq!(writer.seal(3, permute()).await.unwrap(), Outcome::Short);
         // It would have made three, and the round is about to be deleted.
-        assert_eq!(add(3).await, Answer::Closed);
+        assert_eq!(add(3).await, Receipt::Closed);
         assert_eq!(writer.seal(3, permute()).await.unwrap(), Outcome::Short);
         writer.finish().await.unwrap();
         drop(writer);

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{CLOSES, OPENS, Reply, World, context};
-use shuffledp_wire::{HpkeSecretKey, KeyId, ModelHash, Round, RoundContext, SystemRandom, seal_report};
+use shuffledp_wire::{HpkeSecretKey, KeyId, ModelHash, RoundContext, RoundOffer, SystemRandom, seal_report};
 use std::sync::atomic::Ordering;
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_server_that_shows_different_keys_gets_no_batch() {
     let context = context(1, 1);
     for client in 0..4_u8 {
         let server_keys = vec![(KeyId(0), HpkeSecretKey::derive(&[client; 32]).public_key())];
-        let round = Round {
+        let round = RoundOffer {
             task: context.task,
             round: context.round,
             model: context.model,

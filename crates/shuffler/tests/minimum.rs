@@ -8,7 +8,7 @@ use common::{CLOSES, OPENS, World, context};
 use sha2::{Digest, Sha256};
 use shuffledp_shuffler::permutation::FisherYates;
 use shuffledp_shuffler::store::{
-    Entry, Outcome, RoundRecord, RoundStore, SealedBatch, SqliteFolder, SqliteStore, Stores,
+    OpaqueReport, Outcome, RoundStore, RoundTerms, SealedBatch, SqliteFolder, SqliteStore, Stores,
 };
 use shuffledp_shuffler::{NoWitness, ShufflerError};
 use std::collections::BTreeSet;
@@ -26,9 +26,9 @@ enum Step {
     Seal,
 }
 
-fn entry(number: u8) -> Entry {
+fn entry(number: u8) -> OpaqueReport {
     let body = vec![number; 100];
-    Entry { digest: Sha256::digest(&body).into(), body }
+    OpaqueReport { digest: Sha256::digest(&body).into(), body }
 }
 
 fn folder(path: &Path) -> SqliteFolder {
@@ -103,8 +103,8 @@ fn sequences(len: u32) -> impl Iterator<Item = Vec<Step>> {
     (0..3_usize.pow(len)).map(move |run| (0..len).map(|place| steps[run / 3_usize.pow(place) % 3]).collect())
 }
 
-fn record(name: u8) -> RoundRecord {
-    RoundRecord { signed: vec![name], server: [2; 32], record_len: 100, min_batch: MINIMUM }
+fn record(name: u8) -> RoundTerms {
+    RoundTerms { signed: vec![name], server: [2; 32], record_len: 100, min_batch: MINIMUM }
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn every_order_of_three_steps_a_restart_and_two_more() {
 fn a_lowered_minimum_does_not_reach_back() {
     let path = TempDir::new().unwrap();
     let stores = folder(path.path());
-    let record = RoundRecord { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 3 };
+    let record = RoundTerms { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 3 };
     let mut store = stores.create(&context(1, 1), &record).unwrap().unwrap();
     store.add(vec![entry(1), entry(2)]).unwrap();
     assert_eq!(seal(&mut *store, 2), Outcome::Short);

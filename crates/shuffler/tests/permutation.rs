@@ -5,7 +5,7 @@
 use rand::rngs::ChaCha20Rng;
 use rand::{Rng, SeedableRng};
 use shuffledp_shuffler::permutation::{FisherYates, Permute};
-use shuffledp_shuffler::store::{Entry, RoundRecord, RoundStore, SqliteStore};
+use shuffledp_shuffler::store::{OpaqueReport, RoundStore, RoundTerms, SqliteStore};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -39,12 +39,12 @@ impl Permute for OffByOne {
 
 /// Stores reports in the given order, seals, and returns the order in which they leave.
 fn leave(arrival: &[u8], permute: &mut dyn Permute) -> Vec<u8> {
-    let record = RoundRecord { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 2 };
+    let record = RoundTerms { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 2 };
     let mut store = SqliteStore::in_memory(&record).unwrap();
     for &number in arrival {
         // Digests in no particular order, as those of ciphertexts are.
         let digest = [number.wrapping_mul(89); 32];
-        store.add(vec![Entry { digest, body: vec![number; 100] }]).unwrap();
+        store.add(vec![OpaqueReport { digest, body: vec![number; 100] }]).unwrap();
     }
     store.seal(2, permute).unwrap();
     let mut order = Vec::new();

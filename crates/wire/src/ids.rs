@@ -31,7 +31,7 @@ macro_rules! name_of_bytes {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                write!(f, "{:x}", base16ct::HexDisplay(&self.0))
             }
         }
 
@@ -166,16 +166,7 @@ impl RoundContext {
 }
 
 fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |character: u8| match character {
-        b'0'..=b'9' => Some(character - b'0'),
-        b'a'..=b'f' => Some(character - b'a' + 10),
-        _ => None,
-    };
-    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-    let pairs: &[[u8; 2]; N] = pairs.try_into().ok()?;
     let mut bytes = [0; N];
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
-    Some(bytes)
+    let decoded = base16ct::lower::decode(text, &mut bytes).ok()?;
+    (decoded.len() == N).then_some(bytes)
 }

@@ -157,8 +157,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
 
     fn bytes(hexadecimal: &str) -> [u8; 32] {
-        let digit = |at: usize| u8::from_str_radix(&hexadecimal[2 * at..2 * at + 2], 16).unwrap();
-        std::array::from_fn(digit)
+        base16ct::lower::decode_vec(hexadecimal).unwrap().try_into().unwrap()
     }
 
     /// RFC 9180, appendix A.1.1, the whole suite.
@@ -166,8 +165,7 @@ mod tests {
     fn the_suite_is_that_of_the_rfc() {
         let file: serde_json::Value = serde_json::from_str(include_str!("../tests/vectors/keys.json")).unwrap();
         let of = |name: &str| -> Vec<u8> {
-            let text = file["rfc_9180_a_1_1"][name].as_str().unwrap();
-            (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+            base16ct::lower::decode_vec(file["rfc_9180_a_1_1"][name].as_str().unwrap()).unwrap()
         };
         assert_eq!(Dhkem::KEM_ID, 0x0020);
         let (pair, public) = Dhkem::derive_keypair(&of("recipient_material"));

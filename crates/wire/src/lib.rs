@@ -8,11 +8,11 @@
 //!
 //! ```
 //! use shuffledp_wire::{
-//!     ModelHash, Round, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner, open_outer, report_len, seal_report,
+//!     ModelHash, RoundOffer, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner, open_outer, report_len, seal_report,
 //! };
 //! # fn main() -> shuffledp_wire::Result<()> {
 //! let (server, shuffler) = (ServerSecretKeys::generate()?, ShufflerSecretKeys::generate()?);
-//! let round = Round {
+//! let round = RoundOffer {
 //!     task: TaskHash::from_bytes([7; 32]),
 //!     round: 1,
 //!     model: ModelHash::of(b"weights"),
@@ -67,7 +67,7 @@ pub use keys::{
 };
 pub use random::SystemRandom;
 pub use report::{InnerReport, MAX_PAYLOAD_LEN, inner_len, report_len};
-pub use round::Round;
+pub use round::RoundOffer;
 pub use seal::{INNER_INFO, OUTER_INFO, open_inner, open_outer, seal_report};
 pub use shuffler_keys::ShufflerKeys;
 pub use signed::{SIGNATURE_LEN, Signed};

@@ -10,7 +10,7 @@ use crate::task::Task;
 
 /// A round, open from `opens` until `closes`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Round {
+pub struct RoundOffer {
     /// The task.
     pub task: TaskHash,
     /// Which round, counted from 1.
@@ -27,7 +27,7 @@ pub struct Round {
     pub closes: u64,
 }
 
-impl Round {
+impl RoundOffer {
     /// What its reports name.
     pub fn context(&self) -> RoundContext {
         RoundContext { task: self.task, round: self.round, model: self.model, keys: KeysHash::of(&self.server_keys) }
@@ -46,7 +46,7 @@ impl Round {
     }
 }
 
-impl Body for Round {
+impl Body for RoundOffer {
     const NAME: &'static str = "round";
     const TYPE: u8 = types::ROUND;
     const SIGNATURE_CONTEXT: &'static [u8] = b"shuffledp v1 signature round\0";

@@ -13,8 +13,7 @@ fn text(value: &Value) -> &str {
 }
 
 fn bytes(value: &Value) -> Vec<u8> {
-    let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
-    text(value).as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+    base16ct::lower::decode_vec(text(value)).unwrap()
 }
 
 fn reads(kind: &str, text: &str) -> Result<String> {

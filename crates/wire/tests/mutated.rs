@@ -28,7 +28,7 @@ fn mutated_reports_do_not_open() {
 fn lengths_are_bounded() {
     let promise = |message: u8| [vec![VERSION, message], vec![0xff; 64]].concat();
     assert!(Task::decode(&promise(1)).is_err());
-    assert!(Round::decode(&promise(2)).is_err());
+    assert!(RoundOffer::decode(&promise(2)).is_err());
     assert!(ShufflerKeys::decode(&promise(3)).is_err());
     let too_long = vec![VERSION; Signed::<Task>::max_len() + 1];
     assert!(matches!(Signed::<Task>::decode(&too_long), Err(WireError::Length { .. })));

@@ -76,7 +76,7 @@ proptest! {
         (context.round, context.keys) = (context.round % (1 << 53) + 1, KeysHash::of(&keys));
         prop_assert_eq!(decode_keys(&encode_keys(&keys)).unwrap(), keys.clone());
         let RoundContext { task, round, model, .. } = context;
-        let round = Round { task, round, model, payload_len, server_keys: keys, opens, closes: opens + window };
+        let round = RoundOffer { task, round, model, payload_len, server_keys: keys, opens, closes: opens + window };
         prop_assert_eq!(round.context(), context);
         round_trip(&round);
         // Other keys, or the same in another order, are another context.

@@ -34,8 +34,7 @@ fn float(value: &Value) -> f64 {
 }
 
 fn bytes(value: &Value) -> Vec<u8> {
-    let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
-    text(value).as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+    base16ct::lower::decode_vec(text(value)).unwrap()
 }
 
 fn array<const N: usize>(value: &Value) -> [u8; N] {
@@ -92,8 +91,8 @@ fn task(fields: &Value) -> Task {
     }
 }
 
-fn round(fields: &Value) -> Round {
-    Round {
+fn round(fields: &Value) -> RoundOffer {
+    RoundOffer {
         task: TaskHash::from_bytes(array(&fields["task"])),
         round: number(&fields["round"]),
         model: ModelHash::from_bytes(array(&fields["model"])),
@@ -162,8 +161,8 @@ fn the_example_round_is_one_of_the_example_task() {
     let (task, round) = (task(of("task 0")), round(of("round 0")));
     round.check_task(&task).unwrap();
     assert!(round.check_task(&Task { budget: 3.0, ..task.clone() }).is_err());
-    assert!(Round { round: task.rounds + 1, ..round.clone() }.check_task(&task).is_err());
-    assert!(Round { payload_len: 25, ..round.clone() }.check_task(&task).is_err());
+    assert!(RoundOffer { round: task.rounds + 1, ..round.clone() }.check_task(&task).is_err());
+    assert!(RoundOffer { payload_len: 25, ..round.clone() }.check_task(&task).is_err());
     assert!(round.is_open_at(round.opens) && round.is_open_at(round.closes - 1));
     assert!(!round.is_open_at(round.opens - 1) && !round.is_open_at(round.closes));
 }
@@ -171,7 +170,7 @@ fn the_example_round_is_one_of_the_example_task() {
 fn refusal(message: &str, encoding: &[u8]) -> Result<()> {
     match message {
         "task" => Task::decode(encoding).map(drop),
-        "round" => Round::decode(encoding).map(drop),
+        "round" => RoundOffer::decode(encoding).map(drop),
         "shuffler-keys" => ShufflerKeys::decode(encoding).map(drop),
         "batch-header" => BatchHeader::decode(encoding).map(drop),
         "batch-end" => BatchEnd::decode(encoding).map(drop),
@@ -200,7 +199,7 @@ fn wrong_signatures_are_refused_for_the_right_reason() {
             (bytes(&vector["signed"]), VerifyingKey::from_bytes(&array(&vector["verifying_key"])).unwrap());
         let result = match text(&vector["message"]) {
             "task" => refused_signature::<Task>(&signed, &key),
-            "round" => refused_signature::<Round>(&signed, &key),
+            "round" => refused_signature::<RoundOffer>(&signed, &key),
             "shuffler-keys" => refused_signature::<ShufflerKeys>(&signed, &key),
             "batch-header" => refused_signature::<BatchHeader>(&signed, &key),
             "batch-end" => refused_signature::<BatchEnd>(&signed, &key),

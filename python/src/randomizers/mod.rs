@@ -20,7 +20,7 @@ use pyo3::types::{PyDict, PyTuple};
 use shuffledp_accounting::scheme::RandomizerSpec;
 use shuffledp_question::randomizers::RandomizerRow;
 use shuffledp_question::{Spelling, Value};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::shuffle;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -70,7 +70,7 @@ pub(crate) struct Made {
     /// What accounting needs to know.
     pub(crate) spec: RandomizerSpec,
     /// What its vectors are; categories have none.
-    pub(crate) shape: Option<Shape>,
+    pub(crate) shape: Option<VectorShape>,
 }
 
 impl Made {

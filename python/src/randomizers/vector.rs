@@ -12,7 +12,7 @@ use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf};
 
 /// A mechanism over vectors, by the command line's name; the mechanisms of this module are such.
@@ -32,7 +32,7 @@ pub(crate) struct VectorRandomizer {
 
 impl VectorRandomizer {
     pub(super) fn made(&self) -> Made {
-        Made { spec: self.mechanism.spec(), shape: Some(Shape { dimension: self.dimension, clip: self.clip as f32 }) }
+        Made { spec: self.mechanism.spec(), shape: Some(VectorShape { dimension: self.dimension, clip: self.clip as f32 }) }
     }
 
     /// Rows that are worth a thread of their own.
@@ -59,8 +59,8 @@ impl VectorRandomizer {
 }
 
 /// The mechanism that `spec` names.
-fn mechanism(spec: RandomizerSpec, shape: Shape) -> PyResult<Box<dyn VectorMechanism>> {
-    let Shape { dimension, clip } = shape;
+fn mechanism(spec: RandomizerSpec, shape: VectorShape) -> PyResult<Box<dyn VectorMechanism>> {
+    let VectorShape { dimension, clip } = shape;
     Ok(match spec.mechanism() {
         Mechanism::RInf { local_epsilon } => Box::new(RInf::new(local_epsilon, dimension, clip).map_err(refused)?),
         Mechanism::R1 { local_epsilon } => Box::new(R1::new(local_epsilon, dimension, clip).map_err(refused)?),
@@ -92,7 +92,7 @@ impl VectorRandomizer {
     fn new(name: &str, dimension: u32, clip: f64, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let arguments = Arguments::read("VectorRandomizer", Takes::Round, parameters)?.named(name);
         let spec = arguments.in_dimension(dimension)?.randomizer()?;
-        let mechanism = mechanism(spec, Shape { dimension, clip: clip as f32 })?;
+        let mechanism = mechanism(spec, VectorShape { dimension, clip: clip as f32 })?;
         Ok(Self { name: name.to_owned(), mechanism, dimension, clip })
     }
 

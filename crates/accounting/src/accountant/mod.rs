@@ -7,8 +7,10 @@
 //! in advance. Where they may depend on earlier outputs, compose the largest sequence that could happen and ask once, or stop by a preset
 //! budget with a privacy filter; see `docs/theory/composition.md`.
 
+mod alike;
 mod state;
 
+use crate::catalogue::Target;
 use crate::displacement::Composed;
 use crate::error::{AccountingError, Result, require, require_delta, require_epsilon};
 use crate::numerics::directed::{mul_up, sum_up};
@@ -18,11 +20,11 @@ use serde::{Deserialize, Serialize};
 
 /// By which argument shuffled rounds are priced. It changes whenever rounds that were written down
 /// come to another ε than before: who keeps a ledger keeps this beside it, and says so.
-pub const ANALYSIS: &str = "displacement";
+pub const ANALYSIS: &str = "best-of-catalogue";
 
 /// One line of the ledger: a round, and how often it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct RoundEntry {
     /// The round.
     pub round: Round,
     /// How often, at least once.
@@ -38,7 +40,8 @@ pub struct ReleaseEntry {
     pub count: u64,
 }
 
-/// Composes rounds of any parameters, and outputs that were not shuffled, and says how private they are together, with the tightest rigorous pair of each.
+/// Composes rounds of any parameters, and outputs that were not shuffled, and says how private they
+/// are together, with the tightest rigorous bound that is known.
 ///
 /// Its state is the list of (round, count); loss distributions are derived from it and remembered.
 ///
@@ -58,7 +61,7 @@ pub struct ReleaseEntry {
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Accountant {
-    ledger: Vec<Entry>,
+    ledger: Vec<RoundEntry>,
     releases: Vec<ReleaseEntry>,
 }
 
@@ -74,7 +77,7 @@ impl Accountant {
         Composed::default().add(&round, count)?;
         match self.ledger.iter_mut().find(|entry| entry.round == round) {
             Some(entry) => entry.count = total(entry.count, count)?,
-            None => self.ledger.push(Entry { round, count }),
+            None => self.ledger.push(RoundEntry { round, count }),
         }
         Ok(())
     }
@@ -103,7 +106,7 @@ impl Accountant {
     }
 
     /// What happened, each distinct round once.
-    pub fn ledger(&self) -> &[Entry] {
+    pub fn ledger(&self) -> &[RoundEntry] {
         &self.ledger
     }
 
@@ -129,15 +132,56 @@ impl Accountant {
 
     /// At least the ε of everything so far at `delta`, replace-one adjacency; 0 if nothing
     /// happened, `+∞` where the rounds' δ0 exceed δ, and where noise is too small to hide anything.
+    ///
+    /// Rounds that are all alike have the smallest rigorous answer of the
+    /// [catalogue](crate::catalogue) to the question about them. Different ones are composed, and
+    /// never cost more than [`local_epsilon`](Self::local_epsilon).
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
         require_delta(delta)?;
-        if self.is_empty() { Ok(0.0) } else { self.composed()?.epsilon(delta) }
+        if self.is_empty() {
+            return Ok(0.0);
+        }
+        if let Some(rounds) = self.alike()
+            && let Some(best) = alike::best(rounds, Target::EpsilonAt { delta })?
+        {
+            return Ok(best);
+        }
+        Ok(self.composed()?.epsilon(delta)?.min(self.local_epsilon()))
     }
 
-    /// At least the δ of everything so far at `epsilon`; 0 if nothing happened.
+    /// At least the δ of everything so far at `epsilon`; 0 if nothing happened. From the same
+    /// sources as [`epsilon`](Self::epsilon).
     pub fn delta(&self, epsilon: f64) -> Result<f64> {
         require_epsilon(epsilon)?;
-        if self.is_empty() { Ok(0.0) } else { self.composed()?.delta(epsilon) }
+        if self.is_empty() || epsilon >= self.local_epsilon() {
+            return Ok(0.0);
+        }
+        if let Some(rounds) = self.alike()
+            && let Some(best) = alike::best(rounds, Target::DeltaAt { epsilon })?
+        {
+            return Ok(best);
+        }
+        self.composed()?.delta(epsilon)
+    }
+
+    /// Whether [`epsilon`](Self::epsilon) at `delta` is at most `budget`. The same answer in less
+    /// time: the first bound that shows it is enough. Nothing fits into a budget that is NaN.
+    pub fn is_within(&self, budget: f64, delta: f64) -> Result<bool> {
+        require_delta(delta)?;
+        if let Some(rounds) = self.alike()
+            && let Some(is_within) = alike::is_within(rounds, budget, delta)?
+        {
+            return Ok(is_within);
+        }
+        Ok(self.epsilon(delta)? <= budget)
+    }
+
+    /// The rounds, if they are all alike and nothing else happened.
+    fn alike(&self) -> Option<&RoundEntry> {
+        match (self.ledger.as_slice(), self.releases.as_slice()) {
+            ([rounds], []) => Some(rounds),
+            _ => None,
+        }
     }
 
     /// The privacy loss of everything so far, rounded up; with nothing composed all of it is 0.

@@ -1,6 +1,6 @@
 //! Saving and loading an accountant: JSON with a version, every value checked again on the way in.
 
-use super::{Accountant, Entry, ReleaseEntry};
+use super::{Accountant, ReleaseEntry, RoundEntry};
 use crate::error::{AccountingError, Result};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const VERSION: u32 = 1;
 struct Saved {
     shuffledp_accountant: u32,
     adjacency: String,
-    ledger: Vec<Entry>,
+    ledger: Vec<RoundEntry>,
     /// Left out where there are none, as it was before there could be any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     releases: Vec<ReleaseEntry>,
@@ -41,7 +41,7 @@ impl Accountant {
             return Err(rejected(format!("adjacency {:?} is not \"replace-one\"", saved.adjacency)));
         }
         let mut accountant = Self::new();
-        for Entry { round, count } in saved.ledger {
+        for RoundEntry { round, count } in saved.ledger {
             accountant.compose(round, count).map_err(|error| rejected(error.to_string()))?;
         }
         for ReleaseEntry { release, count } in saved.releases {

@@ -5,9 +5,11 @@ use crate::displacement::{Fineness, Known, Order};
 use crate::gaussian::Way;
 use crate::pair::{LinearPair, Resolution};
 use crate::scheme::{Release, Scheme};
-use std::collections::VecDeque;
+use lru::LruCache;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// What decides a lattice.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,10 +28,29 @@ pub(crate) enum Key {
     GaussianPair(Scheme, f64, Way, Fineness, f64),
 }
 
-/// The latest lattices, newest first. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.
-static LATEST: Mutex<VecDeque<(Key, Arc<LossLattice>)>> = Mutex::new(VecDeque::new());
+// Parameters were checked before they come here: none of their numbers is NaN.
+impl Eq for Key {}
 
-const CAPACITY: usize = 128;
+impl Hash for Key {
+    /// Of the kind, and of numbers that tell most keys apart; what is left is told apart by
+    /// comparing.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        let (first, second) = match self {
+            Self::Linear(_, _, per_deviation, _) | Self::Release(_, per_deviation) => (*per_deviation, 0.0),
+            Self::Envelope(_, local_epsilon, outcomes) => (*local_epsilon, *outcomes),
+            Self::Displacement(_, _, _, _, floor) => (*floor, 0.0),
+            Self::GaussianPair(_, mu, _, _, floor) => (*mu, *floor),
+        };
+        // −0 and 0 are equal.
+        [first, second].map(|number| (number + 0.0).to_bits()).hash(state);
+    }
+}
+
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(128).expect("not 0");
+
+/// The latest lattices. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.
+static LATEST: LazyLock<Mutex<LruCache<Key, Arc<LossLattice>>>> = LazyLock::new(|| Mutex::new(LruCache::new(CAPACITY)));
 
 /// [`LossLattice::resolved`], remembered.
 pub(crate) fn lattice(
@@ -58,20 +79,12 @@ pub(crate) fn remembered_always(key: Key, compute: impl FnOnce() -> LossLattice)
 
 /// What `compute` gave for the same key before, or gives now.
 pub(crate) fn remembered<E>(key: Key, compute: impl FnOnce() -> Result<LossLattice, E>) -> Result<Arc<LossLattice>, E> {
-    let find = || {
-        let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = latest.iter().position(|(known, _)| *known == key)?;
-        let found = latest.remove(at)?;
-        latest.push_front(found.clone());
-        Some(found.1)
-    };
-    if let Some(found) = find() {
-        return Ok(found);
+    let latest = || LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = latest().get(&key) {
+        return Ok(Arc::clone(found));
     }
     // Not under the lock: two threads may compute the same lattice, but none waits for another's.
     let computed = Arc::new(compute()?);
-    let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    latest.push_front((key, Arc::clone(&computed)));
-    latest.truncate(CAPACITY);
+    latest().put(key, Arc::clone(&computed));
     Ok(computed)
 }

@@ -6,7 +6,7 @@ use crate::output::{self, NewFile, Progress, audit as shown};
 use anyhow::anyhow;
 use shuffledp_accounting::scheme::{RandomizerSpec, Scheme};
 use shuffledp_randomizers::audit::{Audit, Generators, Options, RawInput, Released, Report, Simulated};
-use shuffledp_randomizers::dispatch::{self, Shape, Visitor};
+use shuffledp_randomizers::dispatch::{self, VectorShape, Visitor};
 use shuffledp_randomizers::{Likelihood, Result as Randomized};
 
 /// Run a randomizer and the shuffle, attack what comes out, and bound ε from below
@@ -96,7 +96,7 @@ fn audit<G: Generators>(
     generators: &G,
 ) -> Result<Report, Failure> {
     let auditor = Auditor { scheme, options, generators };
-    Ok(dispatch::visit(spec, Shape { dimension, clip: CLIP }, auditor)?)
+    Ok(dispatch::visit(spec, VectorShape { dimension, clip: CLIP }, auditor)?)
 }
 
 /// Audits whatever mechanism it is handed.

@@ -14,7 +14,8 @@ use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::catalogue::Target;
 use shuffledp_learning::LearningError;
-use shuffledp_learning::data::Clients;
+use shuffledp_learning::data::{Clients, Examples};
+use shuffledp_learning::models::Model;
 use shuffledp_learning::training::{self, Metrics, Population, Run, RunFolder, Simulation, TrainingConfig, presets};
 use shuffledp_question::{Asked, Outcome};
 use shuffledp_randomizers::RandomizerError;
@@ -131,7 +132,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
 }
 
 /// What there is to say about a run before its first round: warnings, what is known of its end, and what its paper claims.
-fn beforehand<P: Clients>(simulation: &Simulation<'_, P>) -> Result<Vec<String>, Failure> {
+fn beforehand<P: Clients>(simulation: &Simulation<P>) -> Result<Vec<String>, Failure> {
     let (config, population) = (simulation.config(), simulation.population());
     let clients = population.count();
     let warnings = [config.preparation.warning(), config.data.warning(), config.warning(clients)];
@@ -177,9 +178,9 @@ impl TrainArgs {
     /// The run before its first round, or where it was stopped.
     fn begin<'a, P: Clients>(
         &self,
-        simulation: Simulation<'a, P>,
-        test: &'a shuffledp_learning::data::Examples,
-    ) -> Result<Run<'a, P>, LearningError> {
+        simulation: Simulation<P>,
+        test: &'a Examples,
+    ) -> Result<Run<P, &'a Examples>, LearningError> {
         match (&self.what.resume, &self.output) {
             (Some(path), _) => Run::resume(simulation, test, RunFolder::open(path)?),
             (None, Some(path)) => {
@@ -236,7 +237,7 @@ struct Finished {
 
 /// Runs to the end, with a line for each evaluation.
 fn finish<P: Clients>(
-    mut run: Run<'_, P>,
+    mut run: Run<P, &Examples>,
     args: &TrainArgs,
     config: &TrainingConfig,
     data: &str,

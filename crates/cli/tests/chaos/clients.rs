@@ -6,7 +6,7 @@ use super::task::frame;
 use super::world::{World, now};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
-use shuffledp_wire::{Round, ShufflerKeys, Signed, paths, seal_report};
+use shuffledp_wire::{RoundOffer, ShufflerKeys, Signed, paths, seal_report};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(crate) struct Told {
 }
 
 /// Sends all of them, and comes back when nobody tries any more. `late` ones begin when the window is over.
-pub(crate) fn send_all(world: &Arc<World>, round: &Round, errands: &[Errand]) -> Vec<Told> {
+pub(crate) fn send_all(world: &Arc<World>, round: &RoundOffer, errands: &[Errand]) -> Vec<Told> {
     let share = errands.len().div_ceil(THREADS).max(1);
     std::thread::scope(|scope| {
         let threads: Vec<_> = errands
@@ -48,7 +48,7 @@ pub(crate) fn send_all(world: &Arc<World>, round: &Round, errands: &[Errand]) ->
 }
 
 /// A report, sealed with the keys of this moment.
-fn seal(world: &World, round: &Round, errand: Errand, seed: [u8; 32]) -> Option<Vec<u8>> {
+fn seal(world: &World, round: &RoundOffer, errand: Errand, seed: [u8; 32]) -> Option<Vec<u8>> {
     // By the way that reports take: this may fail, and is tried again.
     let bytes = get(world.doors[0], paths::KEYS)?;
     let keys = Signed::<ShufflerKeys>::decode(&bytes).ok()?.verify(&world.shuffler_key).unwrap();
@@ -59,7 +59,7 @@ fn seal(world: &World, round: &Round, errand: Errand, seed: [u8; 32]) -> Option<
     Some(seal_report(&payload, &round.context(), &round.server_keys[0], &keys.keys[0], &mut rng).unwrap())
 }
 
-fn send(world: &Arc<World>, round: &Round, errand: Errand) -> Told {
+fn send(world: &Arc<World>, round: &RoundOffer, errand: Errand) -> Told {
     let mut dice = Dice::named(world.seed, Purpose::Client, round.round, errand.coordinate.into());
     let seed = dice.seed();
     let mut told = Told { errand, is_sent: false, is_acknowledged: false };
@@ -118,7 +118,7 @@ fn send(world: &Arc<World>, round: &Round, errand: Errand) -> Told {
 }
 
 /// The same report under another outer layer, if the shuffler has a newer key.
-fn resealed(world: &World, round: &Round, errand: Errand, seed: [u8; 32], old: &[u8]) -> Option<Vec<u8>> {
+fn resealed(world: &World, round: &RoundOffer, errand: Errand, seed: [u8; 32], old: &[u8]) -> Option<Vec<u8>> {
     let new = seal(world, round, errand, seed).filter(|new| new != old)?;
     world.figures.one("reports_resealed");
     Some(new)

@@ -3,12 +3,12 @@
 use super::clients::Told;
 use super::task::{counted, weights};
 use super::world::World;
-use shuffledp_wire::{ModelHash, Round, paths};
+use shuffledp_wire::{ModelHash, RoundOffer, paths};
 use std::collections::BTreeMap;
 
 /// A round that is over, and everything that is known about it from outside.
 pub(crate) struct Case {
-    pub(crate) round: Round,
+    pub(crate) round: RoundOffer,
     pub(crate) told: Vec<Told>,
     /// The server may have given it up before the batch came, because it was told to.
     pub(crate) may_be_given_up: bool,

@@ -9,7 +9,7 @@ use super::ledger;
 use super::proxy::{Handler, Proxy};
 use super::round::{Plan, is_over, play, replay_batches};
 use super::world::{Victim, World};
-use shuffledp_wire::{ModelHash, Round};
+use shuffledp_wire::{ModelHash, RoundOffer};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn live_through(world: &Arc<World>) -> Vec<Case> {
 }
 
 /// The round of this number, as soon as it is there; nothing if there will be none.
-fn next_round(world: &Arc<World>, number: u64) -> Option<Round> {
+fn next_round(world: &Arc<World>, number: u64) -> Option<RoundOffer> {
     let found = world.until(|| match world.rounds.lock().unwrap().get(&number) {
         Some(round) => Some(Some(round.clone())),
         None if is_over(world) => Some(None),

@@ -6,7 +6,7 @@ use super::faults::{Weather, note_taken};
 use super::judge::Case;
 use super::task::Patience;
 use super::world::{Victim, World, now};
-use shuffledp_wire::Round;
+use shuffledp_wire::RoundOffer;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Drawn from the world's seed. `used` is how many coordinates have been given away.
-    pub(crate) fn draw(world: &World, round: &Round, used: &mut u32) -> Self {
+    pub(crate) fn draw(world: &World, round: &RoundOffer, used: &mut u32) -> Self {
         let (window, round) = (round.closes - round.opens, round.round);
         let mut dice = Dice::named(world.seed, Purpose::Round, round, 0);
         let meant = dice.pick(&[(68, Meant::Open), (24, Meant::Short), (8, Meant::GivenUp)]);
@@ -86,7 +86,7 @@ impl Plan {
 }
 
 /// Plays a round from its opening until its end is certain, and has the server open the next.
-pub(crate) fn play(world: &Arc<World>, round: &Round, plan: Plan, may_be_given_up: bool) -> (Case, bool) {
+pub(crate) fn play(world: &Arc<World>, round: &RoundOffer, plan: Plan, may_be_given_up: bool) -> (Case, bool) {
     let Plan { meant, errands, events, weather } = plan;
     world.tell(format!("round {}: {} errands, meant {meant:?}, {events:?}", round.round, errands.len()));
     *world.weather.lock().unwrap() = weather;
@@ -144,7 +144,7 @@ pub(crate) fn replay_batches(world: &World, round: u64, count: usize) {
 }
 
 /// Waits until the round has ended at the server; makes it give up if nothing will come. Whether the next round may be given up by it.
-fn end(world: &Arc<World>, round: &Round, meant: Meant) -> bool {
+fn end(world: &Arc<World>, round: &RoundOffer, meant: Meant) -> bool {
     let context = round.context();
     let is_open = || {
         let status = world.status()?;
@@ -168,7 +168,7 @@ fn end(world: &Arc<World>, round: &Round, meant: Meant) -> bool {
 }
 
 /// A server without patience gives up the round and opens the next; then a patient one takes over. Whether it may have given up the next one too.
-fn give_up(world: &Arc<World>, round: &Round) -> bool {
+fn give_up(world: &Arc<World>, round: &RoundOffer) -> bool {
     world.tell(format!("the server gives up round {}", round.round));
     world.restart_server(Patience::None);
     let next = world.until(|| match world.shown_round() {

@@ -3,8 +3,7 @@
 
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::models::{Architecture, Layer, Shape, load_weights};
-use shuffledp_learning::round::charge;
+use shuffledp_learning::models::{Architecture, Layer, TensorShape, load_weights};
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
 use shuffledp_wire::VerifyingKey;
@@ -64,7 +63,7 @@ pub(crate) fn budget_of(rounds: u64) -> f64 {
         Round { scheme, randomizer: RandomizerSpec::new(Mechanism::RInf { local_epsilon: LOCAL_EPSILON }).unwrap() };
     let mut ledger = Ledger::new(DELTA, None).unwrap();
     for _ in 0..rounds {
-        assert!(charge(&mut ledger, round).unwrap());
+        assert!(ledger.charge(round).unwrap());
     }
     ledger.epsilon().unwrap()
 }
@@ -79,7 +78,7 @@ pub(crate) fn frame(index: u32, is_positive: bool) -> Vec<u8> {
 
 /// The weights in a model's file.
 pub(crate) fn weights(file: &[u8]) -> Vec<f32> {
-    let architecture = Architecture::new(Shape::new(1, 28, 28), vec![Layer::Dense { units: 10 }]).unwrap();
+    let architecture = Architecture::new(TensorShape::new(1, 28, 28), vec![Layer::Dense { units: 10 }]).unwrap();
     load_weights(&architecture, file, Path::new("model")).unwrap()
 }
 

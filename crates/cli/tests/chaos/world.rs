@@ -6,7 +6,7 @@ use super::http::{Request, get};
 use super::program::Program;
 use super::task::{Patience, server_toml, shuffler_toml};
 use super::watch::Watch;
-use shuffledp_wire::{Round, RoundContext, Signed, TaskHash, VerifyingKey, paths};
+use shuffledp_wire::{RoundContext, RoundOffer, Signed, TaskHash, VerifyingKey, paths};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub(crate) struct World {
     pub(crate) figures: Arc<Figures>,
     pub(crate) watch: Mutex<Watch>,
     /// Every round that was ever visible, as it was first seen.
-    pub(crate) rounds: Mutex<BTreeMap<u64, Round>>,
+    pub(crate) rounds: Mutex<BTreeMap<u64, RoundOffer>>,
     /// Different reports that clients have begun to send in time, by round.
     pub(crate) sent: Mutex<BTreeMap<u64, u64>>,
     pub(crate) weather: Mutex<Weather>,
@@ -161,10 +161,10 @@ impl World {
     }
 
     /// The round that the server shows at this moment, if it answers and shows one.
-    pub(crate) fn shown_round(&self) -> Option<Round> {
+    pub(crate) fn shown_round(&self) -> Option<RoundOffer> {
         let path = paths::round(&self.task());
         let bytes = self.server.ask(|server| get(server, &path))?;
-        Some(Signed::<Round>::decode(&bytes).unwrap().verify(&self.server_key).unwrap())
+        Some(Signed::<RoundOffer>::decode(&bytes).unwrap().verify(&self.server_key).unwrap())
     }
 
     /// Tries until it works, or until all patience is spent.

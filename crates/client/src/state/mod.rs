@@ -16,7 +16,6 @@ use record::{Record, sha256};
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_host::files;
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::round;
 use shuffledp_wire::RoundContext;
 use std::path::{Path, PathBuf};
 
@@ -161,10 +160,7 @@ pub(crate) fn look(folder: &Path, budget: BudgetConfig) -> Result<(Ledger, Recor
 
 /// Charges a round, or says that it does not fit.
 pub(crate) fn charge_within(ledger: &mut Ledger, cost: AccountedRound, budget: &BudgetConfig) -> Result<()> {
-    let mut after = ledger.clone();
-    // The ledger looks ahead in steps; what is claimed afterwards is asked for once more, for just this number of rounds. NaN fits into nothing.
-    if round::charge(&mut after, cost)? && after.epsilon()? <= budget.epsilon {
-        *ledger = after;
+    if ledger.charge(cost)? {
         return Ok(());
     }
     Err(ClientError::BudgetSpent { spent: ledger.epsilon()?, budget: budget.epsilon, delta: budget.delta })

@@ -73,7 +73,7 @@ struct SavedPending {
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&Sha256::digest(bytes))
 }
 
 impl Record {

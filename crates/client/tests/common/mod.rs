@@ -8,12 +8,12 @@ pub use world::World;
 
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_client::{BudgetConfig, ClientConfig, Floors, Times};
-use shuffledp_learning::models::{Architecture, ModelConfig, Shape, initial_weights, save_weights};
+use shuffledp_learning::models::{Architecture, ModelConfig, TensorShape, initial_weights, save_weights};
 use shuffledp_learning::training::DataConfig;
 use shuffledp_transport::ClientConfig as ConnectionConfig;
 use shuffledp_wire::{
-    HpkeSecretKey, KeyId, Message, ModelHash, Round, SecretKeys, ServerSecretKeys, ShufflerKeys, ShufflerSecretKeys,
-    Signed, SigningKey, Task,
+    HpkeSecretKey, KeyId, Message, ModelHash, RoundOffer, SecretKeys, ServerSecretKeys, ShufflerKeys,
+    ShufflerSecretKeys, Signed, SigningKey, Task,
 };
 use std::path::Path;
 
@@ -46,7 +46,7 @@ impl Parties {
 }
 
 pub fn architecture() -> Architecture {
-    ModelConfig::Linear.architecture(Shape::new(1, 28, 28), 10).unwrap()
+    ModelConfig::Linear.architecture(TensorShape::new(1, 28, 28), 10).unwrap()
 }
 
 pub fn randomizer() -> RandomizerSpec {
@@ -57,7 +57,7 @@ pub fn randomizer() -> RandomizerSpec {
 pub fn task(parties: &Parties, shuffler_url: &str) -> Task {
     let mechanism = shuffledp_randomizers::erased::vector_randomizer(
         randomizer(),
-        shuffledp_randomizers::dispatch::Shape { dimension: architecture().parameters() as u32, clip: 0.5 },
+        shuffledp_randomizers::dispatch::VectorShape { dimension: architecture().parameters() as u32, clip: 0.5 },
     );
     Task {
         name: "digits".to_owned(),
@@ -102,8 +102,8 @@ pub fn model(seed: u64) -> (ModelHash, Vec<u8>) {
 }
 
 /// A round that is open for a long time.
-pub fn round(parties: &Parties, task: &Task, number: u64, model: ModelHash) -> Round {
-    Round {
+pub fn round(parties: &Parties, task: &Task, number: u64, model: ModelHash) -> RoundOffer {
+    RoundOffer {
         task: task.hash().unwrap(),
         round: number,
         model,

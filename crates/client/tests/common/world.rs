@@ -88,7 +88,7 @@ impl World {
     }
 
     /// Opens this round.
-    pub fn open(&self, round: &shuffledp_wire::Round, hash: ModelHash, bytes: Vec<u8>) -> RoundContext {
+    pub fn open(&self, round: &shuffledp_wire::RoundOffer, hash: ModelHash, bytes: Vec<u8>) -> RoundContext {
         let mut served = self.served();
         served.models.insert(hash.to_string(), bytes);
         served.round = Some(self.parties.sign(round));

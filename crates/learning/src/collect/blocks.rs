@@ -2,21 +2,20 @@
 
 use super::vector_sum::{Summing, VectorSum, scale_into};
 use crate::Result;
-use crate::round::client_report;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
 use shuffledp_randomizers::{Randomness, clip};
 
 /// The holder of a block clips the gradient of every record to an ℓ1 norm, takes their mean, and randomizes that: one report for all of them.
 pub struct BlockMean {
     mechanism: Box<dyn VectorRandomizer>,
-    shape: Shape,
+    shape: VectorShape,
 }
 
 impl BlockMean {
     /// With Laplace noise of scale 2·clip/`local_epsilon` on the mean: any two blocks are `local_epsilon`-indistinguishable.
-    pub fn new(local_epsilon: f64, shape: Shape) -> Result<Self> {
+    pub fn new(local_epsilon: f64, shape: VectorShape) -> Result<Self> {
         let randomizer = RandomizerSpec::new(Mechanism::Laplace { local_epsilon })?;
         Ok(Self { mechanism: vector_randomizer(randomizer, shape)?, shape })
     }
@@ -39,7 +38,7 @@ impl Summing for BlockMean {
         let Some(mean) = sum.mean() else { return Ok(None) };
         let mean: Vec<f32> = mean.into_iter().map(|coordinate| coordinate as f32).collect();
         let mut frame = vec![0; self.mechanism.frame_len()];
-        client_report(&*self.mechanism, &mean, rng, &mut frame)?;
+        self.mechanism.randomize_into(&mean, rng, &mut frame)?;
         let mut heard = self.mechanism.aggregator();
         heard.add_frame(&frame)?;
         Ok(Some(heard.mean()?))

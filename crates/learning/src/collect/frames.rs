@@ -1,11 +1,10 @@
-//! Reports as they are deployed.
+//! Reports as they are deployed: a client's side and the server's, for simulations and services alike.
 
 use super::Collector;
-use crate::Result;
-use crate::round::client_report;
-use shuffledp_accounting::scheme::RandomizerSpec;
+use crate::{LearningError, Result};
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_randomizers::Randomness;
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{FrameAggregator, VectorRandomizer, vector_randomizer};
 
 /// Every client clips and randomizes its gradient and sends a frame; the server decodes and averages frames.
@@ -15,8 +14,37 @@ pub struct Frames {
 
 impl Frames {
     /// Of the mechanism that `randomizer` names.
-    pub fn new(randomizer: RandomizerSpec, shape: Shape) -> Result<Self> {
+    pub fn new(randomizer: RandomizerSpec, shape: VectorShape) -> Result<Self> {
         Ok(Self { mechanism: vector_randomizer(randomizer, shape)? })
+    }
+
+    /// The same where reports leave a machine.
+    pub fn deployed(randomizer: RandomizerSpec, shape: VectorShape) -> Result<Self> {
+        Self::check_deployable(&randomizer)?;
+        Self::new(randomizer, shape)
+    }
+
+    /// Refuses what is for simulations only: noise in floating point, whose low-order bits can give
+    /// the input away (Mironov 2012).
+    pub fn check_deployable(randomizer: &RandomizerSpec) -> Result<()> {
+        let (name, instead) = match randomizer.mechanism() {
+            Mechanism::Gaussian { .. } => ("gaussian", "discrete-gaussian"),
+            Mechanism::Laplace { .. } => ("laplace", "discrete-laplace"),
+            _ => return Ok(()),
+        };
+        let reason = "low-order bits of noise in floating point can give the input away";
+        let requirement = format!("{instead} where reports leave a machine ({reason})");
+        Err(LearningError::out_of_range("randomizer", requirement, name))
+    }
+
+    /// Bytes of every frame.
+    pub fn frame_len(&self) -> usize {
+        self.mechanism.frame_len()
+    }
+
+    /// See [`Collector::mean`]; the batch stays as it is.
+    pub fn mean_of(&self, batch: &dyn FrameAggregator) -> Result<Option<Vec<f64>>> {
+        if batch.count() == 0 { Ok(None) } else { Ok(Some(batch.mean()?)) }
     }
 }
 
@@ -33,7 +61,7 @@ impl Collector for Frames {
     }
 
     fn report(&self, gradient: &[f32], rng: &mut dyn Randomness, report: &mut Vec<u8>) -> Result<()> {
-        client_report(&*self.mechanism, gradient, rng, report)
+        Ok(self.mechanism.randomize_into(gradient, rng, report)?)
     }
 
     fn add(&self, report: &Vec<u8>, batch: &mut Self::Batch) -> Result<()> {
@@ -45,6 +73,6 @@ impl Collector for Frames {
     }
 
     fn mean(&self, batch: Self::Batch, _: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
-        if batch.count() == 0 { Ok(None) } else { Ok(Some(batch.mean()?)) }
+        self.mean_of(&*batch)
     }
 }

@@ -1,17 +1,21 @@
 //! From gradients to an estimate of their mean: the clients' reports, collected as the shuffler would hand them over.
 //!
-//! Every algorithm is simulated through one of these. A [`Collector`]'s reports and batches have types of their own, so what belongs to one
+//! Every algorithm is simulated through one of these. Of the services, clients report through
+//! [`Frames`] and the server adds up through them, in the same [`Segments`]: what is simulated is what
+//! is deployed. One shortcut, [`SummedGaussian`], is equal in law, as is proven there. A [`Collector`]'s reports and batches have types of their own, so what belongs to one
 //! cannot be added to another.
 
 mod blocks;
 mod frames;
 mod plain;
+pub mod segments;
 mod summed;
 mod vector_sum;
 
 pub use blocks::BlockMean;
 pub use frames::Frames;
 pub use plain::Plain;
+pub use segments::Segments;
 pub use summed::SummedGaussian;
 pub use vector_sum::VectorSum;
 

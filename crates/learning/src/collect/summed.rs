@@ -1,7 +1,7 @@
 //! Gaussian noise, drawn once for all clients of a simulated round.
 //!
 //! What a deployed client sends is x_i + z_i, with x_i its gradient clipped to length C and z_i ~ N(0, σ²C²I) of its own
-//! ([`client_report`](crate::round::client_report) with the same mechanism). All that the server makes of the k reports of a round is their mean, a function of
+//! ([`Frames`](super::Frames) of the same mechanism). All that the server makes of the k reports of a round is their mean, a function of
 //!
 //! > Σ (x_i + z_i) = Σ x_i + Z with Z = Σ z_i,
 //!
@@ -12,19 +12,19 @@
 
 use super::vector_sum::{Summing, VectorSum, scale_into};
 use crate::Result;
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::{Gaussian, Randomizer, Randomness, clip};
 
 /// Clients clip as the mechanism does; the noise of all is drawn when their mean is taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SummedGaussian {
     sigma: f64,
-    shape: Shape,
+    shape: VectorShape,
 }
 
 impl SummedGaussian {
     /// Of [`Gaussian`]'s parameters: σ over the clipping norm, and the vectors' dimension and norm.
-    pub fn new(sigma: f64, shape: Shape) -> Result<Self> {
+    pub fn new(sigma: f64, shape: VectorShape) -> Result<Self> {
         // The mechanism of one client checks what it is given.
         Gaussian::new(sigma, shape.dimension, shape.clip)?;
         Ok(Self { sigma, shape })
@@ -47,7 +47,7 @@ impl Summing for SummedGaussian {
         if sum.count() == 0 {
             return Ok(None);
         }
-        let Shape { dimension, clip } = self.shape;
+        let VectorShape { dimension, clip } = self.shape;
         let together = Gaussian::new(self.sigma * (sum.count() as f64).sqrt(), dimension, clip)?;
         let noise = together.randomize(&vec![0.0; dimension as usize], rng)?;
         Ok(Some(sum.mean_with(&noise)))

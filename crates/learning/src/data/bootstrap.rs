@@ -1,8 +1,9 @@
 //! More clients than examples, without copies.
 
 use super::{Clients, Examples};
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result};
+use std::borrow::Borrow;
 
 /// n clients, each with an example drawn uniformly with replacement: a bootstrap sample of the data, as the check-in paper makes its
 /// population of ten million.
@@ -10,15 +11,15 @@ use crate::{LearningError, Result};
 /// Which example a client has is a hash of its number, so the population takes no memory and a client has the same example in
 /// every round.
 #[derive(Debug, Clone)]
-pub struct Bootstrap<'a> {
-    examples: &'a Examples,
+pub struct Bootstrap<E> {
+    examples: E,
     count: u64,
     seed: u64,
 }
 
-impl<'a> Bootstrap<'a> {
-    /// `count` clients over `examples`; another seed is another draw.
-    pub fn new(examples: &'a Examples, count: u64, seed: u64) -> Result<Self> {
+impl<E: Borrow<Examples>> Bootstrap<E> {
+    /// `count` clients over `examples`, borrowed, shared or owned; another seed is another draw.
+    pub fn new(examples: E, count: u64, seed: u64) -> Result<Self> {
         if count == 0 {
             return Err(LearningError::out_of_range("clients", "at least 1", count));
         }
@@ -31,7 +32,7 @@ impl<'a> Bootstrap<'a> {
         // copies of each other.
         let hash = mix(mix(client ^ self.seed).wrapping_add(mix(self.seed ^ GOLDEN)));
         // ⌊hash · N/2⁶⁴⌋: every example has the same number of hashes, to within one in 2⁶⁴.
-        ((u128::from(hash) * self.examples.len() as u128) >> 64) as usize
+        ((u128::from(hash) * self.examples.borrow().len() as u128) >> 64) as usize
     }
 }
 
@@ -46,13 +47,13 @@ fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-impl Clients for Bootstrap<'_> {
-    fn shape(&self) -> Shape {
-        self.examples.shape()
+impl<E: Borrow<Examples> + Sync> Clients for Bootstrap<E> {
+    fn shape(&self) -> TensorShape {
+        self.examples.borrow().shape()
     }
 
     fn classes(&self) -> usize {
-        self.examples.classes()
+        self.examples.borrow().classes()
     }
 
     fn count(&self) -> u64 {
@@ -60,7 +61,7 @@ impl Clients for Bootstrap<'_> {
     }
 
     fn example(&self, client: u64, values: &mut [f32]) -> usize {
-        self.examples.example(self.example_of(client) as u64, values)
+        self.examples.borrow().example(self.example_of(client) as u64, values)
     }
 }
 
@@ -73,7 +74,8 @@ mod tests {
 
     fn examples() -> Examples {
         let labels = (0..EXAMPLES).map(|index| (index % 2) as u8).collect();
-        Examples::from_floats(Shape::vector(1), 2, (0..EXAMPLES).map(|index| index as f32).collect(), labels).unwrap()
+        Examples::from_floats(TensorShape::vector(1), 2, (0..EXAMPLES).map(|index| index as f32).collect(), labels)
+            .unwrap()
     }
 
     /// Σ (observed − expected)²/expected, less its mean, in its standard deviations.

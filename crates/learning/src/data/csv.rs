@@ -1,7 +1,7 @@
 //! Tables: a line for each example, a number in each column, and one column with the label.
 
 use super::Examples;
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result};
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub struct Table {
 ///
 /// `shape` says what the features are together (28×28 pictures, for example); without it they are a plain vector. `classes` is how
 /// many classes there are; without it, as many as the largest label tells.
-pub fn read(path: &Path, label: &str, shape: Option<Shape>, classes: Option<usize>) -> Result<Table> {
+pub fn read(path: &Path, label: &str, shape: Option<TensorShape>, classes: Option<usize>) -> Result<Table> {
     let wrong = |problem: String| LearningError::format(path, problem);
     let file = std::fs::File::open(path).map_err(LearningError::file("read", path))?;
     let mut reader = ::csv::ReaderBuilder::new().trim(::csv::Trim::All).from_reader(file);
@@ -53,7 +53,7 @@ pub fn read(path: &Path, label: &str, shape: Option<Shape>, classes: Option<usiz
         }
     }
     let features = header.len() - 1;
-    let shape = shape.unwrap_or(Shape::vector(features));
+    let shape = shape.unwrap_or(TensorShape::vector(features));
     if shape.len() != features {
         return Err(wrong(format!("has {features} columns of features, but {shape} needs {}", shape.len())));
     }

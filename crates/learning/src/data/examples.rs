@@ -1,12 +1,13 @@
 //! Labelled examples in memory.
 
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result};
+use std::sync::Arc;
 
 /// Who takes part: every client has one example.
 pub trait Clients: Sync {
     /// The shape of an example.
-    fn shape(&self) -> Shape;
+    fn shape(&self) -> TensorShape;
 
     /// How many classes there are; labels are below.
     fn classes(&self) -> usize;
@@ -19,10 +20,35 @@ pub trait Clients: Sync {
     fn example(&self, client: u64, values: &mut [f32]) -> usize;
 }
 
+/// Whoever points to clients has them.
+macro_rules! clients_of_pointer {
+    ($($pointer:ty where C: $bound:path),*) => {$(
+        impl<C: $bound + Clients + ?Sized> Clients for $pointer {
+            fn shape(&self) -> TensorShape {
+                (**self).shape()
+            }
+
+            fn classes(&self) -> usize {
+                (**self).classes()
+            }
+
+            fn count(&self) -> u64 {
+                (**self).count()
+            }
+
+            fn example(&self, client: u64, values: &mut [f32]) -> usize {
+                (**self).example(client, values)
+            }
+        }
+    )*};
+}
+
+clients_of_pointer!(&C where C: Sync, Arc<C> where C: Send);
+
 /// Labelled examples. As a population, client i has example i.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examples {
-    shape: Shape,
+    shape: TensorShape,
     classes: usize,
     values: Values,
     labels: Vec<u8>,
@@ -41,7 +67,7 @@ const MOST_CLASSES: usize = 256;
 impl Examples {
     /// Pictures of bytes, of which b stands for (b/255 − mean)/deviation.
     pub fn from_bytes(
-        shape: Shape,
+        shape: TensorShape,
         classes: usize,
         bytes: Vec<u8>,
         labels: Vec<u8>,
@@ -57,7 +83,7 @@ impl Examples {
     }
 
     /// Examples of numbers, all of them finite.
-    pub fn from_floats(shape: Shape, classes: usize, floats: Vec<f32>, labels: Vec<u8>) -> Result<Self> {
+    pub fn from_floats(shape: TensorShape, classes: usize, floats: Vec<f32>, labels: Vec<u8>) -> Result<Self> {
         if let Some(index) = floats.iter().position(|value| !value.is_finite()) {
             let (example, place) = (index / shape.len().max(1), index % shape.len().max(1));
             return Err(LearningError::Data(format!("number {place} of example {example} is {}", floats[index])));
@@ -65,7 +91,7 @@ impl Examples {
         Self::new(shape, classes, floats.len(), labels, Values::Floats(floats))
     }
 
-    fn new(shape: Shape, classes: usize, numbers: usize, labels: Vec<u8>, values: Values) -> Result<Self> {
+    fn new(shape: TensorShape, classes: usize, numbers: usize, labels: Vec<u8>, values: Values) -> Result<Self> {
         if shape.is_empty() {
             return Err(LearningError::out_of_range("shape", "of at least one number", shape));
         }
@@ -158,7 +184,7 @@ impl Examples {
 }
 
 impl Clients for Examples {
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> TensorShape {
         self.shape
     }
 

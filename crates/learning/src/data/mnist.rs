@@ -1,7 +1,7 @@
 //! MNIST: found, checked, and fetched if asked.
 
 use super::{Dataset, Examples, gzip, idx};
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result};
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -46,7 +46,7 @@ pub fn load(data_directory: &Path) -> Result<Dataset> {
     };
     let examples = |images, labels| {
         let (images, labels) = (read(images)?, read(labels)?);
-        Examples::from_bytes(Shape::new(1, 28, 28), 10, images.bytes, labels.bytes, MEAN, DEVIATION)
+        Examples::from_bytes(TensorShape::new(1, 28, 28), 10, images.bytes, labels.bytes, MEAN, DEVIATION)
     };
     Dataset::new("MNIST", examples(FILES[0], FILES[1])?, examples(FILES[2], FILES[3])?)
 }
@@ -134,7 +134,7 @@ fn unpack(folder: &Path) -> Result<()> {
 }
 
 fn verify(path: &Path, bytes: &[u8], digest: &str) -> Result<()> {
-    let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = base16ct::lower::encode_string(&Sha256::digest(bytes));
     if found == digest {
         return Ok(());
     }

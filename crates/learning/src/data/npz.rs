@@ -1,7 +1,7 @@
 //! NumPy's archives, with the names that Keras gave them: `x_train`, `y_train`, `x_test`, `y_test`.
 
 use super::{Dataset, Examples, name_of, npz_sizes};
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result};
 use ndarray::{ArrayD, IxDyn};
 use ndarray_npy::{NpzReader, ReadNpzError};
@@ -104,11 +104,11 @@ impl Archive<'_> {
         Err(self.wrong(name, "examples must be uint8, float32 or float64"))
     }
 
-    fn shape_of(&self, name: &str, dimensions: &[usize]) -> Result<Shape> {
+    fn shape_of(&self, name: &str, dimensions: &[usize]) -> Result<TensorShape> {
         match *dimensions {
-            [_, features] => Ok(Shape::vector(features)),
-            [_, height, width] => Ok(Shape::new(1, height, width)),
-            [_, channels, height, width] => Ok(Shape::new(channels, height, width)),
+            [_, features] => Ok(TensorShape::vector(features)),
+            [_, height, width] => Ok(TensorShape::new(1, height, width)),
+            [_, channels, height, width] => Ok(TensorShape::new(channels, height, width)),
             _ => Err(self.wrong(name, format!("examples must have 2 to 4 dimensions, but have {}", dimensions.len()))),
         }
     }

@@ -1,7 +1,7 @@
 //! Principal components.
 
 use super::{Clients, Examples};
-use crate::models::Shape;
+use crate::models::TensorShape;
 use crate::{LearningError, Result, ordered};
 use nalgebra::{DMatrix, SymmetricEigen};
 
@@ -76,10 +76,13 @@ impl Pca {
             let components = DMatrix::from_column_slice(self.mean.len(), self.count(), &self.components);
             (components.transpose() * rows).as_slice().to_vec()
         };
-        let append = |all: &mut Vec<f32>, mut more: Vec<f32>| all.append(&mut more);
-        let values = ordered::fold(examples.len().div_ceil(BLOCK), || (), |(), block| Ok(work(block)), append)?
+        let append = |all: &mut Vec<f32>, mut more: Vec<f32>| {
+            all.append(&mut more);
+            Ok(())
+        };
+        let values = ordered::fold(None, examples.len().div_ceil(BLOCK), || (), |(), block| Ok(work(block)), append)?
             .unwrap_or_default();
-        Examples::from_floats(Shape::vector(self.count()), examples.classes(), values, examples.labels().to_vec())
+        Examples::from_floats(TensorShape::vector(self.count()), examples.classes(), values, examples.labels().to_vec())
     }
 }
 
@@ -94,8 +97,11 @@ fn mean(examples: &Examples) -> Result<Vec<f32>> {
         }
         Ok(sum)
     };
-    let add = |all: &mut Vec<f64>, more: Vec<f64>| all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
-    let sum = ordered::fold(examples.len().div_ceil(BLOCK), || (), work, add)?.unwrap_or_default();
+    let add = |all: &mut Vec<f64>, more: Vec<f64>| {
+        all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
+        Ok(())
+    };
+    let sum = ordered::fold(None, examples.len().div_ceil(BLOCK), || (), work, add)?.unwrap_or_default();
     Ok(sum.into_iter().map(|sum| (sum / examples.len() as f64) as f32).collect())
 }
 
@@ -105,7 +111,11 @@ fn covariance(examples: &Examples, mean: &[f32]) -> Result<DMatrix<f64>> {
         let rows = centred(examples, block, mean);
         Ok((&rows * rows.transpose()).map(f64::from))
     };
-    let sum = ordered::fold(examples.len().div_ceil(BLOCK), || (), work, |all, more| *all += more)?;
+    let merge = |all: &mut DMatrix<f64>, more: DMatrix<f64>| {
+        *all += more;
+        Ok(())
+    };
+    let sum = ordered::fold(None, examples.len().div_ceil(BLOCK), || (), work, merge)?;
     Ok(sum.unwrap_or_default() / examples.len() as f64)
 }
 

@@ -1,6 +1,6 @@
 //! What a network is made of, before it has weights. The only way in is [`Architecture::new`], also from a file.
 
-use super::Shape;
+use super::TensorShape;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 
@@ -52,22 +52,22 @@ const MOST_VALUES: usize = 100_000_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Architecture {
-    input: Shape,
+    input: TensorShape,
     layers: Vec<Layer>,
     /// What comes out of each layer.
-    shapes: Vec<Shape>,
+    shapes: Vec<TensorShape>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
-    input: Shape,
+    input: TensorShape,
     layers: Vec<Layer>,
 }
 
 impl Architecture {
     /// Checks that the layers fit each other.
-    pub fn new(input: Shape, layers: Vec<Layer>) -> Result<Self> {
+    pub fn new(input: TensorShape, layers: Vec<Layer>) -> Result<Self> {
         if input.is_empty() || input.len() > MOST_VALUES {
             return Err(LearningError::out_of_range("input", format!("of 1 to {MOST_VALUES} numbers"), input));
         }
@@ -107,7 +107,7 @@ impl Architecture {
     }
 
     /// What goes in.
-    pub fn input(&self) -> Shape {
+    pub fn input(&self) -> TensorShape {
         self.input
     }
 
@@ -154,15 +154,15 @@ impl Architecture {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Station {
     pub(crate) layer: Layer,
-    pub(crate) input: Shape,
-    pub(crate) output: Shape,
+    pub(crate) input: TensorShape,
+    pub(crate) output: TensorShape,
     /// Where its weights begin; its biases come after them.
     pub(crate) first: usize,
 }
 
 impl Layer {
     /// How many inputs one output sees, and how many filters or units there are; `None` without weights.
-    pub(crate) fn fan(self, input: Shape) -> Option<(usize, usize)> {
+    pub(crate) fn fan(self, input: TensorShape) -> Option<(usize, usize)> {
         match self {
             Self::Convolution { filters, kernel, .. } => {
                 Some((input.channels.saturating_mul(kernel).saturating_mul(kernel), filters))
@@ -173,18 +173,18 @@ impl Layer {
     }
 
     /// Weights and biases. Saturates.
-    fn parameters(self, input: Shape) -> usize {
+    fn parameters(self, input: TensorShape) -> usize {
         self.fan(input).map_or(0, |(inputs, outputs)| inputs.saturating_add(1).saturating_mul(outputs))
     }
 
-    fn output(self, input: Shape, place: &dyn Fn(&str) -> String) -> Result<Shape> {
+    fn output(self, input: TensorShape, place: &dyn Fn(&str) -> String) -> Result<TensorShape> {
         let positive = |name: &str, value: usize| match value {
             0 => Err(LearningError::out_of_range(place(name), "at least 1", 0)),
             _ => Ok(()),
         };
         match self {
             Self::Tanh | Self::Relu => Ok(input),
-            Self::Dense { units } => positive("units", units).map(|()| Shape::vector(units)),
+            Self::Dense { units } => positive("units", units).map(|()| TensorShape::vector(units)),
             Self::Convolution { filters, kernel, stride, padding } => {
                 positive("filters", filters)?;
                 positive("kernel", kernel)?;
@@ -198,13 +198,13 @@ impl Layer {
                     ));
                 }
                 let height = slide(input.height, kernel, stride, padding, || place("kernel"))?;
-                Ok(Shape::new(filters, height, slide(input.width, kernel, stride, padding, || place("kernel"))?))
+                Ok(TensorShape::new(filters, height, slide(input.width, kernel, stride, padding, || place("kernel"))?))
             }
             Self::MaxPool { window, stride } => {
                 positive("window", window)?;
                 positive("stride", stride)?;
                 let height = slide(input.height, window, stride, 0, || place("window"))?;
-                Ok(Shape::new(input.channels, height, slide(input.width, window, stride, 0, || place("window"))?))
+                Ok(TensorShape::new(input.channels, height, slide(input.width, window, stride, 0, || place("window"))?))
             }
         }
     }

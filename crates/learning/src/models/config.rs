@@ -1,6 +1,6 @@
 //! A model as a configuration file names it.
 
-use super::{Architecture, Layer, Shape};
+use super::{Architecture, Layer, TensorShape};
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +17,12 @@ pub enum Nonlinearity {
 /// A named model or a chain of layers. The shape of the input and the number of classes come from the data.
 ///
 /// ```
-/// # use shuffledp_learning::models::{ModelConfig, Shape};
+/// # use shuffledp_learning::models::{ModelConfig, TensorShape};
 /// let config: ModelConfig = toml::from_str(r#"
 ///     kind = "cnn-16"
 ///     activation = "tanh"
 /// "#)?;
-/// assert_eq!(config.architecture(Shape::new(1, 28, 28), 10)?.parameters(), 13_706);
+/// assert_eq!(config.architecture(TensorShape::new(1, 28, 28), 10)?.parameters(), 13_706);
 /// let config: ModelConfig = toml::from_str(r#"
 ///     kind = "layers"
 ///     layers = [
@@ -32,7 +32,7 @@ pub enum Nonlinearity {
 ///         { kind = "dense", units = 10 },
 ///     ]
 /// "#)?;
-/// assert_eq!(config.architecture(Shape::new(1, 28, 28), 10)?.parameters(), 2_074);
+/// assert_eq!(config.architecture(TensorShape::new(1, 28, 28), 10)?.parameters(), 2_074);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub enum ModelConfig {
 
 impl ModelConfig {
     /// The layers, for examples of this shape.
-    pub fn architecture(&self, input: Shape, classes: usize) -> Result<Architecture> {
+    pub fn architecture(&self, input: TensorShape, classes: usize) -> Result<Architecture> {
         let scores = Layer::Dense { units: classes };
         let layers = match self {
             Self::Linear => vec![scores],

@@ -1,9 +1,11 @@
 //! How good a model is on examples it may or may not have seen.
 
-use super::engine::Workspace;
-use super::{Model, SEGMENT};
+use super::Model;
+use super::model::check;
+use crate::Result;
+use crate::collect::Segments;
 use crate::data::Clients;
-use crate::{Result, ordered};
+use std::ops::Range;
 
 /// What a model makes of a set of examples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,36 +31,28 @@ struct Tally {
     loss: f64,
 }
 
-impl Model {
-    /// Judges every example of the population.
-    pub fn evaluate(&self, weights: &[f32], population: &impl Clients) -> Result<Evaluation> {
-        self.check(weights, population)?;
-        let tools = || (self.engine.workspace(), vec![0.0; population.shape().len()]);
-        let work = |(workspace, example): &mut (Workspace, Vec<f32>), segment: usize| {
-            let mut tally = Tally::default();
-            let first = segment as u64 * SEGMENT as u64;
-            let clients: Vec<u64> = (first..population.count().min(first + SEGMENT as u64)).collect();
-            for group in clients.chunks(self.engine.lanes()) {
-                let mut labels = Vec::with_capacity(group.len());
-                for (lane, &client) in group.iter().enumerate() {
-                    labels.push(population.example(client, example));
-                    self.engine.load(workspace, lane, example);
-                }
-                self.engine.forward(weights, workspace);
-                for (lane, &label) in labels.iter().enumerate() {
-                    let judgement = self.engine.judge(workspace, lane, label);
-                    tally.correct += u64::from(judgement.correct);
-                    tally.loss += f64::from(judgement.loss);
-                }
-            }
-            Ok(tally)
-        };
-        let merge = |all: &mut Tally, more: Tally| {
-            all.correct += more.correct;
-            all.loss += more.loss;
-        };
-        let examples = population.count();
-        let tally = ordered::fold(examples.div_ceil(SEGMENT as u64) as usize, tools, work, merge)?.unwrap_or_default();
-        Ok(Evaluation { examples, correct: tally.correct, loss: tally.loss / (examples.max(1)) as f64 })
-    }
+/// [`Model::evaluate`].
+pub(super) fn evaluate<M: Model>(model: &M, weights: &[f32], population: &impl Clients) -> Result<Evaluation> {
+    check(model, weights, population)?;
+    let segment = |tools: &mut M::Tools, places: Range<usize>| {
+        let mut tally = Tally::default();
+        let clients: Vec<u64> = places.map(|client| client as u64).collect();
+        for group in clients.chunks(model.group_len()) {
+            model.judge(tools, weights, population, group, |judgement| {
+                tally.correct += u64::from(judgement.correct);
+                tally.loss += f64::from(judgement.loss);
+            });
+        }
+        Ok(tally)
+    };
+    let merge = |all: &mut Tally, more: Tally| {
+        all.correct += more.correct;
+        all.loss += more.loss;
+        Ok(())
+    };
+    let examples = population.count();
+    let mut sum = Segments::default();
+    sum.add(examples as usize, || model.tools(), segment, merge)?;
+    let tally = sum.into_merged().unwrap_or_default();
+    Ok(Evaluation { examples, correct: tally.correct, loss: tally.loss / (examples.max(1)) as f64 })
 }

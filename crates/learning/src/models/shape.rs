@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Channels, rows and columns; a plain vector has one channel and one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[usize; 3]", into = "[usize; 3]")]
-pub struct Shape {
+pub struct TensorShape {
     /// Channels, or feature maps.
     pub channels: usize,
     /// Rows.
@@ -14,7 +14,7 @@ pub struct Shape {
     pub width: usize,
 }
 
-impl Shape {
+impl TensorShape {
     /// A picture.
     pub fn new(channels: usize, height: usize, width: usize) -> Self {
         Self { channels, height, width }
@@ -36,19 +36,19 @@ impl Shape {
     }
 }
 
-impl From<[usize; 3]> for Shape {
+impl From<[usize; 3]> for TensorShape {
     fn from([channels, height, width]: [usize; 3]) -> Self {
         Self::new(channels, height, width)
     }
 }
 
-impl From<Shape> for [usize; 3] {
-    fn from(shape: Shape) -> Self {
+impl From<TensorShape> for [usize; 3] {
+    fn from(shape: TensorShape) -> Self {
         [shape.channels, shape.height, shape.width]
     }
 }
 
-impl std::fmt::Display for Shape {
+impl std::fmt::Display for TensorShape {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}×{}×{}", self.channels, self.height, self.width)
     }

@@ -7,7 +7,7 @@ use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 use shuffledp_accounting::bound::Bound;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
-use shuffledp_randomizers::dispatch::Shape;
+use shuffledp_randomizers::dispatch::VectorShape;
 
 /// Which algorithm, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -117,13 +117,13 @@ impl Algorithm {
         if hides == Hides::Block || blocks == clients || rounds == 0 {
             return Ok(None);
         }
-        noise.published_claim(rounds.div_ceil(blocks), delta)
+        noise.published_claim(rounds.div_ceil(blocks), delta).map(Some)
     }
 
     /// How gradients of `dimension` numbers become reports.
     pub(crate) fn reporting(&self, clients: u64, dimension: u32) -> Result<Reporting> {
         let shape = |clip: f32| match clip {
-            clip if (LEAST_CLIP..=f32::MAX).contains(&clip) => Ok(Shape { dimension, clip }),
+            clip if (LEAST_CLIP..=f32::MAX).contains(&clip) => Ok(VectorShape { dimension, clip }),
             _ => Err(LearningError::out_of_range("clip", format!("a finite number of at least {LEAST_CLIP:e}"), clip)),
         };
         Ok(match *self {

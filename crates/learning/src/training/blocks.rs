@@ -30,6 +30,7 @@ use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 use shuffledp_accounting::bound::Bound;
 use shuffledp_accounting::catalogue::{self, Options, Target};
+use shuffledp_accounting::published::enhanced::Theorem3;
 use shuffledp_accounting::scheme::{Mechanism, Output, Question, RandomizerSpec, Release, Round, Scheme};
 use shuffledp_randomizers::{SimulationRng, shuffle};
 
@@ -129,13 +130,11 @@ impl BlockNoise {
     }
 
     /// What the paper's Theorem 3 claims for so many `epochs`, with its standing beside it. For the paper's noise it is flawed, and never charged.
-    pub(crate) fn published_claim(&self, epochs: u64, delta: f64) -> Result<Option<Bound>> {
+    pub(crate) fn published_claim(&self, epochs: u64, delta: f64) -> Result<Bound> {
         let mechanism = Mechanism::Laplace { local_epsilon: self.local_epsilon };
         let round = Round { scheme: Scheme::shuffle(self.blocks)?, randomizer: RandomizerSpec::new(mechanism)? };
         let question = Question::new(round, epochs)?;
-        let theorem = catalogue::methods().find(|method| method.about().id == "enhanced-theorem-3");
-        let ask = |method| catalogue::ask(method, &question, Target::EpsilonAt { delta }, &Options::default());
-        Ok(theorem.map(ask).transpose()?)
+        Ok(catalogue::ask(&Theorem3, &question, Target::EpsilonAt { delta }, &Options::default())?)
     }
 
     /// What an epoch may be charged as. Every one of them is rigorous.
@@ -233,7 +232,7 @@ mod tests {
     #[test]
     fn the_papers_claim_is_flawed_and_says_so() {
         let noise = noise(300, 60_000, Hides::Record);
-        let claim = noise.published_claim(10, 1e-5).unwrap().unwrap();
+        let claim = noise.published_claim(10, 1e-5).unwrap();
         assert_eq!(claim.standing, Standing::Flawed);
         // It is below what ten epochs of ε0 each come to.
         assert!(claim.value < epsilon(noise), "{} {}", claim.value, epsilon(noise));

@@ -8,6 +8,7 @@ use crate::data::{Clients, Examples};
 use crate::monitor::CheckInMonitor;
 use crate::step::ServerState;
 use crate::{LearningError, Result};
+use base16ct::lower::encode_string;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
@@ -80,8 +81,8 @@ impl Identity {
         recognise(test, &mut data);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            config: hexadecimal(&Sha256::digest(config.to_text()?)),
-            data: hexadecimal(&data.finalize()),
+            config: encode_string(&Sha256::digest(config.to_text()?)),
+            data: encode_string(&data.finalize()),
         })
     }
 
@@ -114,14 +115,6 @@ fn recognise(clients: &impl Clients, data: &mut Sha256) {
         data.update((clients.example(client, &mut example) as u64).to_le_bytes());
         example.iter().for_each(|value| data.update(value.to_le_bytes()));
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 impl Checkpoint {

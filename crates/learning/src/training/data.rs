@@ -1,9 +1,11 @@
 //! Where the examples of a run come from.
 
 use crate::data::{Clients, Dataset, Examples, csv, digits, directory, idx, mnist, name_of, npz};
-use crate::models::Shape;
-use crate::{LearningError, Result, random};
+use crate::models::TensorShape;
+use crate::participation::TEST_SHARE;
+use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
+use shuffledp_randomizers::{SimulationRng, shuffle};
 use std::path::{Path, PathBuf};
 
 /// Where examples come from. Paths are relative to the configuration file.
@@ -56,7 +58,7 @@ pub enum DataConfig {
         label: String,
         /// What the features are together, as \[channels, rows, columns\]; a plain vector unless told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        shape: Option<Shape>,
+        shape: Option<TensorShape>,
         /// How many classes there are; as many as the largest label tells, unless told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         classes: Option<usize>,
@@ -149,7 +151,7 @@ impl DataConfig {
 /// Two files: pictures, and their labels.
 struct Pictures<'a> {
     path: &'a Path,
-    shape: Shape,
+    shape: TensorShape,
     images: idx::Idx,
     labels: idx::Idx,
 }
@@ -169,7 +171,7 @@ impl<'a> Pictures<'a> {
                 format!("should have a label for each of {count} pictures, but its dimensions are {dimensions:?}");
             return Err(LearningError::format(labels_path, problem));
         }
-        Ok(Self { path, shape: Shape::new(1, height, width), images, labels })
+        Ok(Self { path, shape: TensorShape::new(1, height, width), images, labels })
     }
 
     fn examples(self, classes: usize) -> Result<Examples> {
@@ -186,7 +188,7 @@ fn split(name: String, examples: &Examples, share: f64) -> Result<Dataset> {
         return Err(LearningError::out_of_range("test_share", requirement, share));
     }
     let mut places: Vec<usize> = (0..examples.len()).collect();
-    random::shuffle(&mut random::stream(SPLIT_SEED, "test share", &[]), &mut places);
+    shuffle::permute(&mut places, &mut SimulationRng::named([SPLIT_SEED, TEST_SHARE, 0, 0]));
     let (test, train) = places.split_at(aside as usize);
     Dataset::new(name, examples.at(train)?, examples.at(test)?)
 }

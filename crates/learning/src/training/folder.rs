@@ -3,7 +3,7 @@
 use super::checkpoint::{Checkpoint, Identity};
 use super::{Metrics, Simulation, TrainingConfig};
 use crate::data::Clients;
-use crate::models::{load_weights, save_weights};
+use crate::models::{Model, load_weights, save_weights};
 use crate::{LearningError, Result};
 use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,11 @@ impl RunFolder {
     }
 
     /// Whether the files of a run that has come to its `result` are those that it left.
-    pub(crate) fn check_finished<P: Clients>(&self, simulation: &Simulation<'_, P>, result: &Metrics) -> Result<()> {
+    pub(crate) fn check_finished<P: Clients, M: Model>(
+        &self,
+        simulation: &Simulation<P, M>,
+        result: &Metrics,
+    ) -> Result<()> {
         let read = |name: &str| {
             let path = self.path.join(name);
             let bytes = std::fs::read(&path).map_err(LearningError::file("read", &path))?;
@@ -198,9 +202,9 @@ impl RunFolder {
     }
 
     /// Writes what is known at the end. The record is last: where it is, everything is.
-    pub(crate) fn finish<P: Clients>(
+    pub(crate) fn finish<P: Clients, M: Model>(
         &self,
-        simulation: &Simulation<'_, P>,
+        simulation: &Simulation<P, M>,
         result: &Metrics,
         identity: &Identity,
     ) -> Result<()> {
@@ -238,7 +242,7 @@ impl RunFolder {
     }
 }
 
-fn check_in<P: Clients>(simulation: &Simulation<'_, P>) -> Option<CheckInRecord> {
+fn check_in<P: Clients, M: Model>(simulation: &Simulation<P, M>) -> Option<CheckInRecord> {
     let (accounted_rate, observed_rate) = simulation.check_in_rates()?;
     Some(CheckInRecord { accounted_rate, observed_rate, warning: simulation.warning() })
 }

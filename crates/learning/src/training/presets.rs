@@ -42,6 +42,7 @@ pub fn preset(name: &str) -> Result<TrainingConfig> {
 mod tests {
     use super::*;
     use crate::data::{Bootstrap, digits};
+    use crate::models::Model;
     use crate::training::Simulation;
 
     #[test]

@@ -5,15 +5,17 @@ use super::folder::Left;
 use super::{Metrics, RunFolder, Simulation};
 use crate::Result;
 use crate::data::{Clients, Examples};
+use crate::models::{Model, Network};
+use std::borrow::Borrow;
 use std::time::{Duration, Instant};
 
 /// Seconds between two checkpoints, at most, of rounds that are shorter.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
-/// A simulation on its way to the end.
-pub struct Run<'a, P> {
-    simulation: Simulation<'a, P>,
-    test: &'a Examples,
+/// A simulation on its way to the end, evaluated on test examples that are borrowed, shared or owned.
+pub struct Run<P, E, M = Network> {
+    simulation: Simulation<P, M>,
+    test: E,
     folder: Option<(RunFolder, Identity)>,
     checkpoint_every: Duration,
     last: Option<Metrics>,
@@ -41,9 +43,9 @@ pub enum Progress {
     },
 }
 
-impl<'a, P: Clients> Run<'a, P> {
+impl<P: Clients, E: Borrow<Examples>, M: Model> Run<P, E, M> {
     /// From the first round on; with a `folder`, its metrics and checkpoints go there.
-    pub fn start(simulation: Simulation<'a, P>, test: &'a Examples, folder: Option<RunFolder>) -> Result<Self> {
+    pub fn start(simulation: Simulation<P, M>, test: E, folder: Option<RunFolder>) -> Result<Self> {
         let mut run = Self::new(simulation, test);
         if let Some(folder) = folder {
             run.folder = Some((folder, run.identity()?));
@@ -53,11 +55,11 @@ impl<'a, P: Clients> Run<'a, P> {
     }
 
     /// From the last checkpoint in `folder` on. `simulation` is of the folder's configuration and before its first round.
-    pub fn resume(simulation: Simulation<'a, P>, test: &'a Examples, mut folder: RunFolder) -> Result<Self> {
+    pub fn resume(simulation: Simulation<P, M>, test: E, mut folder: RunFolder) -> Result<Self> {
         let mut run = Self::new(simulation, test);
         let identity = run.identity()?;
         match folder.left(&identity)? {
-            Left::Nothing => return Self::start(run.simulation, test, Some(folder)),
+            Left::Nothing => return Self::start(run.simulation, run.test, Some(folder)),
             Left::Finished(result) => {
                 folder.check_finished(&run.simulation, &result)?;
                 run.finished = Some(result);
@@ -72,7 +74,7 @@ impl<'a, P: Clients> Run<'a, P> {
         Ok(run)
     }
 
-    fn new(simulation: Simulation<'a, P>, test: &'a Examples) -> Self {
+    fn new(simulation: Simulation<P, M>, test: E) -> Self {
         let now = Instant::now();
         let checkpoint_every = CHECKPOINT_EVERY;
         Self {
@@ -89,7 +91,7 @@ impl<'a, P: Clients> Run<'a, P> {
     }
 
     fn identity(&self) -> Result<Identity> {
-        Identity::new(self.simulation.config(), self.simulation.population(), self.test)
+        Identity::new(self.simulation.config(), self.simulation.population(), self.test.borrow())
     }
 
     /// Other seconds between two checkpoints than 30. There is one after every evaluation anyway.
@@ -99,7 +101,7 @@ impl<'a, P: Clients> Run<'a, P> {
     }
 
     /// The simulation.
-    pub fn simulation(&self) -> &Simulation<'a, P> {
+    pub fn simulation(&self) -> &Simulation<P, M> {
         &self.simulation
     }
 
@@ -140,7 +142,7 @@ impl<'a, P: Clients> Run<'a, P> {
     }
 
     fn evaluate(&mut self) -> Result<Metrics> {
-        let metrics = self.simulation.evaluate(self.test, self.seconds())?;
+        let metrics = self.simulation.evaluate(self.test.borrow(), self.seconds())?;
         if let Some((folder, _)) = &mut self.folder {
             folder.add(&metrics)?;
         }

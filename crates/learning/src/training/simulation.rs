@@ -7,21 +7,21 @@ use super::{Metrics, TrainingConfig};
 use crate::collect::Collector;
 use crate::data::{Clients, Examples};
 use crate::ledger::{Cost, Ledger};
-use crate::models::{Model, initial_weights};
+use crate::models::{Model, Network, initial_weights};
 use crate::monitor::CheckInMonitor;
 use crate::participation::{CLIENT, SUMMED_NOISE, participants};
-use crate::round::{charge, server_step};
 use crate::step::ServerState;
 use crate::{LearningError, Result};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{Participation, Scheme};
 use shuffledp_randomizers::SimulationRng;
 
-/// All clients, the shuffler and the server of a run.
-pub struct Simulation<'a, P> {
-    config: &'a TrainingConfig,
-    model: Model,
-    population: &'a P,
+/// All clients, the shuffler and the server of a run. It owns all that it needs; `P` may be clients
+/// of its own, or a reference to somebody else's.
+pub struct Simulation<P, M = Network> {
+    config: TrainingConfig,
+    model: M,
+    population: P,
     scheme: Scheme,
     blocks: Option<Blocks>,
     /// What is charged, if anything is private.
@@ -38,18 +38,24 @@ struct Gathered<C: Collector> {
     loss: f64,
     report: C::Report,
     batch: C::Batch,
-    /// The first merge that failed.
-    failed: Option<LearningError>,
 }
 
-impl<'a, P: Clients> Simulation<'a, P> {
-    /// Before the first round. What is wrong with the configuration is said here, before any work.
-    pub fn new(config: &'a TrainingConfig, population: &'a P) -> Result<Self> {
+impl<P: Clients> Simulation<P> {
+    /// Before the first round, with the configuration's network. What is wrong with the
+    /// configuration is said here, before any work.
+    pub fn new(config: &TrainingConfig, population: P) -> Result<Self> {
         config.check()?;
         let architecture = config.model.architecture(population.shape(), population.classes())?;
-        config.step.check_layers(&architecture)?;
-        let state = ServerState::started(initial_weights(&architecture, config.seed), &config.step);
-        let model = Model::new(architecture);
+        Self::with_model(config, population, Network::new(architecture))
+    }
+}
+
+impl<P: Clients, M: Model> Simulation<P, M> {
+    /// The same with another model than the configuration's.
+    pub fn with_model(config: &TrainingConfig, population: P, model: M) -> Result<Self> {
+        config.check()?;
+        config.step.check_layers(model.architecture())?;
+        let state = ServerState::started(initial_weights(model.architecture(), config.seed), &config.step);
         let scheme = config.algorithm.scheme(population.count())?;
         require_patience(&scheme)?;
         let blocks = config.algorithm.blocks(population.count(), config.seed)?;
@@ -64,12 +70,13 @@ impl<'a, P: Clients> Simulation<'a, P> {
             require_accountable(&ledger, cost, config)?;
         }
         let (monitor, last) = (CheckInMonitor::default(), LastRound::default());
+        let config = config.clone();
         Ok(Self { config, model, population, scheme, blocks, cost, reporting, state, ledger, monitor, last })
     }
 
     /// What was asked for.
     pub fn config(&self) -> &TrainingConfig {
-        self.config
+        &self.config
     }
 
     /// How many rounds will be run, and at least ε after them; `None` without privacy.
@@ -97,11 +104,11 @@ impl<'a, P: Clients> Simulation<'a, P> {
 
     /// The clients.
     pub fn population(&self) -> &P {
-        self.population
+        &self.population
     }
 
     /// The model.
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &M {
         &self.model
     }
 
@@ -133,7 +140,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let round = self.state.round + 1;
         if let Some(cost) = self.cost
             && self.charges(round) > self.charges(self.state.round)
-            && !charge(&mut self.ledger, cost)?
+            && !self.ledger.charge(cost)?
         {
             return Ok(false);
         }
@@ -152,7 +159,7 @@ impl<'a, P: Clients> Simulation<'a, P> {
         // Nobody spoke: the loss that was heard of last stands.
         let loss = if heard > 0 { loss / heard as f64 } else { self.last.loss };
         self.last = LastRound { participants: heard, loss };
-        server_step(estimate.as_deref(), &self.config.step, self.model.architecture(), &mut self.state)?;
+        self.state.advance(estimate.as_deref(), &self.config.step, self.model.architecture())?;
         Ok(true)
     }
 
@@ -211,9 +218,9 @@ impl<'a, P: Clients> Simulation<'a, P> {
         let seed = self.config.seed;
         let gathered = self.model.fold_gradients(
             &self.state.weights,
-            self.population,
+            &self.population,
             speakers,
-            || Gathered { loss: 0.0, report: collector.blank(), batch: collector.empty(), failed: None },
+            || Gathered { loss: 0.0, report: collector.blank(), batch: collector.empty() },
             |gathered: &mut Gathered<C>, client| {
                 gathered.loss += f64::from(client.loss);
                 let mut rng = SimulationRng::named([seed, CLIENT, round, client.client]);
@@ -222,13 +229,9 @@ impl<'a, P: Clients> Simulation<'a, P> {
             },
             |all, more| {
                 all.loss += more.loss;
-                let merged = more.failed.map_or(Ok(()), Err).and_then(|()| collector.merge(&mut all.batch, more.batch));
-                all.failed = all.failed.take().or(merged.err());
+                collector.merge(&mut all.batch, more.batch)
             },
         )?;
-        if let Some(error) = gathered.failed {
-            return Err(error);
-        }
         let mut together = SimulationRng::named([seed, SUMMED_NOISE, round, 0]);
         Ok((gathered.loss, collector.mean(gathered.batch, &mut together)?))
     }
@@ -253,7 +256,7 @@ fn require_patience(scheme: &Scheme) -> Result<()> {
 /// A run whose ε is unbounded is refused before its first round. (One that stops at a budget never gets there.)
 fn require_accountable(ledger: &Ledger, cost: Cost, config: &TrainingConfig) -> Result<()> {
     // What cannot be charged at all is an error here.
-    charge(&mut ledger.clone(), cost)?;
+    ledger.clone().charge(cost)?;
     let rounds = config.rounds;
     let (_, epsilon) = ledger.forecast(cost, rounds.div_ceil(config.algorithm.rounds_per_charge()))?;
     if epsilon.is_finite() {

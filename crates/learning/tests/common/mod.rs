@@ -15,7 +15,7 @@ pub fn number(index: usize, salt: u32) -> f32 {
 }
 
 /// Every client's loss and gradient.
-pub fn gradients(model: &Model, weights: &[f32], population: &impl Clients) -> Vec<(f32, Vec<f32>)> {
+pub fn gradients(model: &impl Model, weights: &[f32], population: &impl Clients) -> Vec<(f32, Vec<f32>)> {
     let clients: Vec<u64> = (0..population.count()).collect();
     let fold = model.fold_gradients(
         weights,
@@ -26,7 +26,10 @@ pub fn gradients(model: &Model, weights: &[f32], population: &impl Clients) -> V
             all.push((client.position, client.client, client.loss, client.gradient.to_vec()));
             Ok(())
         },
-        |all, mut more| all.append(&mut more),
+        |all, mut more| {
+            all.append(&mut more);
+            Ok(())
+        },
     );
     let all = fold.unwrap();
     for (index, (position, client, ..)) in all.iter().enumerate() {
@@ -36,7 +39,7 @@ pub fn gradients(model: &Model, weights: &[f32], population: &impl Clients) -> V
 }
 
 /// The mean of the clients' gradients.
-pub fn mean_gradient(model: &Model, weights: &[f32], population: &impl Clients, clients: &[u64]) -> Vec<f32> {
+pub fn mean_gradient(model: &impl Model, weights: &[f32], population: &impl Clients, clients: &[u64]) -> Vec<f32> {
     let add = |sum: &mut [f32], more: &[f32]| sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
     let sum = model.fold_gradients(
         weights,
@@ -47,7 +50,10 @@ pub fn mean_gradient(model: &Model, weights: &[f32], population: &impl Clients, 
             add(sum, client.gradient);
             Ok(())
         },
-        |sum, more| add(sum, &more),
+        |sum, more| {
+            add(sum, &more);
+            Ok(())
+        },
     );
     let scale = 1.0 / clients.len().max(1) as f32;
     sum.unwrap().into_iter().map(|sum| sum * scale).collect()

@@ -5,7 +5,7 @@ use super::row::{
     read_keys,
 };
 use super::writes::{forget, insert_batch, insert_model, write};
-use super::{BatchRecord, Beginning, Closing, Opening, RoundRecord, Status, Store, TaskRecord};
+use super::{BatchRecord, Beginning, Closing, Opening, RoundSummary, Status, Store, TaskRecord};
 use crate::error::{Result, ServerError};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use shuffledp_accounting::scheme::Round as AccountedRound;
@@ -238,7 +238,7 @@ impl Store for FileStore {
         rows.map(|row| model_hash(&row.map_err(read)?)).collect()
     }
 
-    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
+    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>> {
         let mut statement = self
             .connection
             .prepare(
@@ -262,7 +262,7 @@ impl Store for FileStore {
             .map_err(read)?;
         rows.map(|row| {
             let (round, status, epsilon, epsilon_lower, accepted, rejected, test_accuracy) = row.map_err(read)?;
-            Ok(RoundRecord {
+            Ok(RoundSummary {
                 round: natural(round)?,
                 status: parse_status(&status)?,
                 epsilon,

@@ -42,7 +42,7 @@ pub trait Store: Send {
     fn models(&mut self) -> Result<HashSet<ModelHash>>;
 
     /// All rounds of the task, first to last.
-    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>>;
+    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>>;
 }
 
 /// A task that begins.
@@ -145,7 +145,7 @@ pub enum Status {
 
 /// A round, for people.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct RoundRecord {
+pub struct RoundSummary {
     /// Its number, from 1.
     pub round: u64,
     /// How it ended.

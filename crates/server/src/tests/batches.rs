@@ -198,7 +198,7 @@ async fn reports_to_an_older_key_still_open_after_a_rotation_in_the_middle_of_a_
     service.tick().unwrap();
     let round = world.round(&service);
     let mut records = world.records(&round, 0..1);
-    let to_old = shuffledp_wire::Round { server_keys: old.server_keys, ..round.clone() };
+    let to_old = shuffledp_wire::RoundOffer { server_keys: old.server_keys, ..round.clone() };
     records.push(world.inner_to(&frame(1), &to_old, 0));
     let answer = put(&service, id(2), world.batch(id(2), round.context(), &records)).await;
     assert_eq!((answer.json()["accepted"].as_u64(), answer.json()["rejected"].as_u64()), (Some(1), Some(1)));

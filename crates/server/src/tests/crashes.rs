@@ -4,11 +4,10 @@ use super::world::{GRACE, WINDOW, World, id, put, weights};
 use crate::conductor::Phase;
 use crate::error::{Result, ServerError};
 use crate::service::Service;
-use crate::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundRecord, Status, Store, TaskRecord};
+use crate::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundSummary, Status, Store, TaskRecord};
 use axum::http::StatusCode;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::round::charge;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, ModelHash, TaskHash};
 use std::collections::HashSet;
@@ -91,7 +90,7 @@ impl Store for Mortal {
         self.inner.models()
     }
 
-    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
+    fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>> {
         self.alive()?;
         self.inner.rounds(task)
     }
@@ -101,7 +100,7 @@ impl Store for Mortal {
 #[derive(Debug, PartialEq)]
 struct Outcome {
     state: ServerState,
-    rounds: Vec<RoundRecord>,
+    rounds: Vec<RoundSummary>,
     charged: u64,
 }
 
@@ -147,7 +146,7 @@ fn budget_of(rounds: u64) -> f64 {
     let charge_of_a_round = crate::plan::Plan::new(&World::new().config).unwrap().charge;
     let mut ledger = Ledger::new(1e-5, None).unwrap();
     for _ in 0..rounds {
-        assert!(charge(&mut ledger, charge_of_a_round).unwrap());
+        assert!(ledger.charge(charge_of_a_round).unwrap());
     }
     ledger.epsilon().unwrap()
 }
@@ -247,7 +246,7 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
         fn models(&mut self) -> Result<HashSet<ModelHash>> {
             self.0.models()
         }
-        fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundRecord>> {
+        fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>> {
             self.0.rounds(task)
         }
     }

@@ -3,6 +3,7 @@
 use super::world::{World, ask, get, id, put};
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
+use shuffledp_learning::models::Model;
 use shuffledp_wire::{ModelHash, Signed, Task, TaskHash, paths};
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use super::world::{GRACE, WINDOW, World, id};
 use crate::store::FileStore;
 use crate::{Parts, RunningServer, start};
 use shuffledp_transport::{ClientConfig, HttpClient, Shutdown, ShutdownTrigger, bytes_at_most, join};
-use shuffledp_wire::{Round, Signed, paths};
+use shuffledp_wire::{RoundOffer, Signed, paths};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ async fn started(world: &World) -> (RunningServer, ShutdownTrigger) {
 }
 
 /// The round of this number, as soon as it is published.
-async fn round(server: &RunningServer, client: &HttpClient, number: u64) -> Round {
+async fn round(server: &RunningServer, client: &HttpClient, number: u64) -> RoundOffer {
     let url = join(&server.url(), &paths::round(&server.task()));
     loop {
         let response = client.get(&url).unwrap().send().await.unwrap();
         if response.status().is_success() {
-            let bytes = bytes_at_most(response, Signed::<Round>::max_len()).await.unwrap();
-            let round = Signed::<Round>::decode(&bytes).unwrap().verify(&server.verifying_key()).unwrap();
+            let bytes = bytes_at_most(response, Signed::<RoundOffer>::max_len()).await.unwrap();
+            let round = Signed::<RoundOffer>::decode(&bytes).unwrap().verify(&server.verifying_key()).unwrap();
             if round.round >= number {
                 assert_eq!(round.round, number);
                 return round;

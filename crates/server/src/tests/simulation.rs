@@ -1,9 +1,10 @@
 //! What is deployed is what was simulated: the same frames in the same order give the same weights, bit for bit.
 
 use super::world::{World, id, put, weights};
+use shuffledp_learning::collect::Collector;
 use shuffledp_learning::data::Clients;
+use shuffledp_learning::models::Model;
 use shuffledp_learning::participation::participants;
-use shuffledp_learning::round::client_report;
 use shuffledp_learning::training::{Algorithm, DataConfig, Population, Simulation, TrainingConfig};
 use shuffledp_randomizers::SimulationRng;
 
@@ -54,12 +55,15 @@ async fn two_rounds_end_in_the_simulations_weights() {
                 Vec::new,
                 |frames: &mut Vec<Vec<u8>>, client| {
                     let mut rng = SimulationRng::named([config.seed, CLIENT, number, client.client]);
-                    let mut frame = vec![0; plan.mechanism.frame_len()];
-                    client_report(&*plan.mechanism, client.gradient, &mut rng, &mut frame)?;
+                    let mut frame = plan.frames.blank();
+                    plan.frames.report(client.gradient, &mut rng, &mut frame)?;
                     frames.push(frame);
                     Ok(())
                 },
-                |all, mut more| all.append(&mut more),
+                |all, mut more| {
+                    all.append(&mut more);
+                    Ok(())
+                },
             )
             .unwrap();
         let records: Vec<_> = frames.iter().map(|frame| world.inner(frame, &round)).collect();

@@ -10,10 +10,11 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use shuffledp_host::ManualClock;
+use shuffledp_learning::models::{Model, load_weights};
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
 use shuffledp_wire::{
-    BatchEncoder, BatchHeader, BatchId, Round, RoundContext, ShufflerSecretKeys, Signed, SigningKey, SystemRandom,
+    BatchEncoder, BatchHeader, BatchId, RoundContext, RoundOffer, ShufflerSecretKeys, Signed, SigningKey, SystemRandom,
     open_outer, paths, seal_report,
 };
 use std::path::Path;
@@ -99,18 +100,18 @@ impl World {
     }
 
     /// What the server publishes as its round.
-    pub(super) fn round(&self, service: &Service) -> Round {
+    pub(super) fn round(&self, service: &Service) -> RoundOffer {
         let bytes = service.published().round.clone().expect("a round was opened");
-        Signed::<Round>::decode(&bytes).unwrap().verify(&self.keys.verifying_key()).unwrap()
+        Signed::<RoundOffer>::decode(&bytes).unwrap().verify(&self.keys.verifying_key()).unwrap()
     }
 
     /// What the shuffler stores of a client's report.
-    pub(super) fn inner(&self, payload: &[u8], round: &Round) -> Vec<u8> {
+    pub(super) fn inner(&self, payload: &[u8], round: &RoundOffer) -> Vec<u8> {
         self.inner_to(payload, round, 0)
     }
 
     /// The same, sealed to an older key of the server's.
-    pub(super) fn inner_to(&self, payload: &[u8], round: &Round, key: usize) -> Vec<u8> {
+    pub(super) fn inner_to(&self, payload: &[u8], round: &RoundOffer, key: usize) -> Vec<u8> {
         let mut rng = SystemRandom::from_operating_system().unwrap();
         let sealed =
             seal_report(payload, &round.context(), &round.server_keys[key], &self.outer.public_keys()[0], &mut rng)
@@ -121,7 +122,7 @@ impl World {
     }
 
     /// One record for each coordinate: who is counted twice or not at all shows in its weight.
-    pub(super) fn records(&self, round: &Round, coordinates: impl IntoIterator<Item = u32>) -> Vec<Vec<u8>> {
+    pub(super) fn records(&self, round: &RoundOffer, coordinates: impl IntoIterator<Item = u32>) -> Vec<Vec<u8>> {
         coordinates.into_iter().map(|index| self.inner(&frame(index), round)).collect()
     }
 
@@ -156,29 +157,29 @@ pub(super) fn id(number: u8) -> BatchId {
 }
 
 /// An answer, read to its end.
-pub(super) struct Answer {
+pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) headers: axum::http::HeaderMap,
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl Reply {
     pub(super) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap()
     }
 }
 
-pub(super) async fn ask(service: &Arc<Service>, request: Request<Body>) -> Answer {
+pub(super) async fn ask(service: &Arc<Service>, request: Request<Body>) -> Reply {
     let response = router(Arc::clone(service)).oneshot(request).await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
-    Answer { status, headers, body: response.into_body().collect().await.unwrap().to_bytes().to_vec() }
+    Reply { status, headers, body: response.into_body().collect().await.unwrap().to_bytes().to_vec() }
 }
 
-pub(super) async fn get(service: &Arc<Service>, path: &str) -> Answer {
+pub(super) async fn get(service: &Arc<Service>, path: &str) -> Reply {
     ask(service, Request::get(path).body(Body::empty()).unwrap()).await
 }
 
-pub(super) async fn put(service: &Arc<Service>, id: BatchId, bytes: impl Into<Body>) -> Answer {
+pub(super) async fn put(service: &Arc<Service>, id: BatchId, bytes: impl Into<Body>) -> Reply {
     ask(service, Request::put(paths::batch(&id)).body(bytes.into()).unwrap()).await
 }
 
@@ -186,5 +187,5 @@ pub(super) async fn put(service: &Arc<Service>, id: BatchId, bytes: impl Into<Bo
 pub(super) fn weights(service: &Service) -> Vec<f32> {
     let published = service.published();
     let (_, bytes) = &published.models[0];
-    shuffledp_learning::models::load_weights(service.plan().model.architecture(), bytes, Path::new("model")).unwrap()
+    load_weights(service.plan().model.architecture(), bytes, Path::new("model")).unwrap()
 }

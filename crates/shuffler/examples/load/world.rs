@@ -7,11 +7,11 @@ use axum::extract::{Path as UrlPath, State};
 use axum::http::StatusCode;
 use axum::routing::{get, put};
 use sha2::{Digest, Sha256};
-use shuffledp_shuffler::store::{Entry, RoundRecord, SqliteFolder, Stores};
+use shuffledp_shuffler::store::{OpaqueReport, RoundTerms, SqliteFolder, Stores};
 use shuffledp_shuffler::{Config, Environment, NoWitness, Running, ServerConfig, init, start};
 use shuffledp_transport::{ListenConfig, Serving, Shutdown, ShutdownTrigger, serve};
 use shuffledp_wire::{
-    BatchDecoder, BatchEvent, HpkeSecretKey, KeyId, ModelHash, Round, RoundContext, ServerSecretKeys,
+    BatchDecoder, BatchEvent, HpkeSecretKey, KeyId, ModelHash, RoundContext, RoundOffer, ServerSecretKeys,
     ShufflerSecretKeys, Signed, SigningKey, SystemRandom, TaskHash, VerifyingKey, inner_len, paths, seal_report,
 };
 use std::net::SocketAddr;
@@ -34,8 +34,8 @@ fn server_secrets() -> Outcome<ServerSecretKeys> {
     Ok(ServerSecretKeys::new(vec![(KeyId(0), HpkeSecretKey::derive(&[4; 32]))])?)
 }
 
-fn round_of(task: u8, closes: u64) -> Outcome<Round> {
-    Ok(Round {
+fn round_of(task: u8, closes: u64) -> Outcome<RoundOffer> {
+    Ok(RoundOffer {
         task: TaskHash::from_bytes([task; 32]),
         round: 1,
         model: ModelHash::of(b"model"),
@@ -157,8 +157,7 @@ pub(crate) fn fill(folder: &Path, count: usize) -> Outcome<()> {
     let config = Config::loopback(folder, 2, Vec::new());
     let record_len = inner_len(PAYLOAD);
     let server = *server_key().verifying_key().as_bytes();
-    let record =
-        RoundRecord { signed: signed_round(OVER, now())?, server, record_len: record_len as u32, min_batch: 2 };
+    let record = RoundTerms { signed: signed_round(OVER, now())?, server, record_len: record_len as u32, min_batch: 2 };
     let stores = SqliteFolder::open(&config.data, Arc::new(NoWitness))?;
     let mut store = stores.create(&context(OVER)?, &record)?.ok_or("finished already")?;
     // An inner report's first bytes are version, type and key; the rest is as good as random, and here it is a counter.
@@ -166,7 +165,7 @@ pub(crate) fn fill(folder: &Path, count: usize) -> Outcome<()> {
         let mut body = vec![0; record_len];
         body[..3].copy_from_slice(&[1, 5, 0]);
         body[40..48].copy_from_slice(&number.to_be_bytes());
-        Entry { digest: Sha256::digest(&body).into(), body }
+        OpaqueReport { digest: Sha256::digest(&body).into(), body }
     };
     let mut order: Vec<([u8; 8], usize)> =
         (0..count).map(|number| (first_bytes(&entry(number).digest), number)).collect();

@@ -4,10 +4,10 @@ use super::Shared;
 use super::table::Live;
 use crate::config::ServerConfig;
 use crate::error::Result;
-use crate::store::{Memory, RoundRecord, RoundStore};
+use crate::store::{Memory, RoundStore, RoundTerms};
 use crate::writer::Writer;
 use shuffledp_transport::{TransportError, bytes_at_most, join};
-use shuffledp_wire::{Round, Signed, TaskHash, VerifyingKey, inner_len, paths, report_len};
+use shuffledp_wire::{RoundOffer, Signed, TaskHash, VerifyingKey, inner_len, paths, report_len};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -61,7 +61,7 @@ impl Server {
     }
 
     /// Whether the task is new.
-    fn remember(&self, round: &Round) -> bool {
+    fn remember(&self, round: &RoundOffer) -> bool {
         let mut tasks = self.tasks();
         let is_new = !tasks.contains_key(&round.task);
         if is_new && tasks.len() >= TASKS {
@@ -157,7 +157,7 @@ impl Learner {
     }
 
     /// Gives a verified round its store, if it is one to take part in.
-    async fn take_up(&self, shared: &Arc<Shared>, server: &Arc<Server>, signed: Vec<u8>, round: Round) {
+    async fn take_up(&self, shared: &Arc<Shared>, server: &Arc<Server>, signed: Vec<u8>, round: RoundOffer) {
         let _alone = self.taking.lock().await;
         if server.remember(&round) {
             let (memory, server, task) = (Arc::clone(&shared.memory), *server.key.as_bytes(), round.task);
@@ -176,7 +176,7 @@ impl Learner {
             tracing::warn!(task = %round.task, round = round.round, reason, "a round is not taken part in");
             return;
         }
-        let record = RoundRecord {
+        let record = RoundTerms {
             signed,
             server: *server.key.as_bytes(),
             record_len: record_len(&round),
@@ -204,7 +204,7 @@ impl Learner {
     pub(crate) fn resume(&self, shared: &Arc<Shared>, stores: Vec<Box<dyn RoundStore>>) -> Result<()> {
         for store in stores {
             let key = VerifyingKey::from_bytes(&store.record().server)?;
-            let round = Signed::<Round>::decode(&store.record().signed)?.verify(&key)?;
+            let round = Signed::<RoundOffer>::decode(&store.record().signed)?.verify(&key)?;
             match self.servers.iter().find(|server| server.key == key) {
                 Some(server) => {
                     server.remember(&round);
@@ -221,18 +221,23 @@ impl Learner {
     }
 }
 
-fn record_len(round: &Round) -> u32 {
+fn record_len(round: &RoundOffer) -> u32 {
     // At most 2^24 + 67, by the round's own check.
     inner_len(round.payload_len) as u32
 }
 
-fn start(shared: &Arc<Shared>, server: &Arc<Server>, round: Round, store: Box<dyn RoundStore>) {
+fn start(shared: &Arc<Shared>, server: &Arc<Server>, round: RoundOffer, store: Box<dyn RoundStore>) {
     let (writer, thread) = Writer::start(round.context(), store, Arc::clone(&shared.stores), shared.config.max_reports);
     shared.table.insert(Live::new(round, Arc::clone(server), writer), thread);
 }
 
 /// A server may be hostile: it must not fill our disk or keep reports waiting for years.
-fn acceptable(shared: &Shared, server: &Arc<Server>, round: &Round, now: u64) -> std::result::Result<(), &'static str> {
+fn acceptable(
+    shared: &Shared,
+    server: &Arc<Server>,
+    round: &RoundOffer,
+    now: u64,
+) -> std::result::Result<(), &'static str> {
     let longest = shared.config.max_window_seconds.saturating_mul(1000);
     if round.closes > now.saturating_add(longest) {
         return Err("its window ends later than max_window_seconds from now");
@@ -247,7 +252,7 @@ fn acceptable(shared: &Shared, server: &Arc<Server>, round: &Round, now: u64) ->
 }
 
 /// The server's round of a task, verified; nothing if there is none. `(server, signed bytes, round)`.
-async fn ask(shared: Arc<Shared>, server: Arc<Server>, task: TaskHash) -> Option<(Arc<Server>, Vec<u8>, Round)> {
+async fn ask(shared: Arc<Shared>, server: Arc<Server>, task: TaskHash) -> Option<(Arc<Server>, Vec<u8>, RoundOffer)> {
     match fetch(&shared, &server, &task).await {
         Ok(Some((signed, round))) => Some((server, signed, round)),
         Ok(None) => None,
@@ -258,14 +263,14 @@ async fn ask(shared: Arc<Shared>, server: Arc<Server>, task: TaskHash) -> Option
     }
 }
 
-async fn fetch(shared: &Shared, server: &Server, task: &TaskHash) -> Result<Option<(Vec<u8>, Round)>> {
+async fn fetch(shared: &Shared, server: &Server, task: &TaskHash) -> Result<Option<(Vec<u8>, RoundOffer)>> {
     let request = shared.http.get(&join(&server.url, &paths::round(task)))?.timeout(PATIENCE);
     let response = request.send().await.map_err(TransportError::from)?;
     if !response.status().is_success() {
         return Ok(None);
     }
-    let bytes = bytes_at_most(response, Signed::<Round>::max_len()).await?;
-    let round = Signed::<Round>::decode(&bytes)?.verify(&server.key)?;
+    let bytes = bytes_at_most(response, Signed::<RoundOffer>::max_len()).await?;
+    let round = Signed::<RoundOffer>::decode(&bytes)?.verify(&server.key)?;
     // Signed, and an answer to another question.
     if round.task != *task {
         return Ok(None);

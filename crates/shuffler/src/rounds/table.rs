@@ -2,7 +2,7 @@
 
 use super::learn::Server;
 use crate::writer::Writer;
-use shuffledp_wire::{Round, RoundContext, inner_len};
+use shuffledp_wire::{RoundContext, RoundOffer, inner_len};
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,14 +13,14 @@ use tokio::task::JoinSet;
 /// A round that is not finished.
 #[derive(Debug)]
 pub(crate) struct Live {
-    pub(crate) round: Round,
+    pub(crate) round: RoundOffer,
     pub(crate) server: Arc<Server>,
     pub(crate) writer: Writer,
     closed: AtomicBool,
 }
 
 impl Live {
-    pub(crate) fn new(round: Round, server: Arc<Server>, writer: Writer) -> Self {
+    pub(crate) fn new(round: RoundOffer, server: Arc<Server>, writer: Writer) -> Self {
         Self { round, server, writer, closed: AtomicBool::new(false) }
     }
 

@@ -1,7 +1,7 @@
 //! The tables of a round's store, in one SQLite file.
 
 use super::layout::Layout;
-use super::{Entry, Outcome, RoundRecord, SealedBatch};
+use super::{OpaqueReport, Outcome, RoundTerms, SealedBatch};
 use crate::error::{Result, ShufflerError};
 use crate::permutation::Permute;
 use crate::witness::{CommitPoint, Witness};
@@ -38,7 +38,7 @@ CREATE TABLE sequence (place INTEGER PRIMARY KEY NOT NULL, reports BLOB NOT NULL
 pub(super) struct Database {
     connection: Connection,
     path: PathBuf,
-    record: RoundRecord,
+    record: RoundTerms,
     layout: Layout,
     random: SystemRandom,
     witness: Arc<dyn Witness>,
@@ -46,7 +46,7 @@ pub(super) struct Database {
 
 impl Database {
     /// A new file. Durable when it returns, but for its name, which is the folder's.
-    pub(super) fn create(path: &Path, record: &RoundRecord, witness: Arc<dyn Witness>) -> Result<Self> {
+    pub(super) fn create(path: &Path, record: &RoundTerms, witness: Arc<dyn Witness>) -> Result<Self> {
         let layout = Layout::of(record.record_len as usize);
         let mut connection = Connection::open(path)?;
         connection.pragma_update(None, "page_size", layout.page as i64)?;
@@ -77,7 +77,7 @@ impl Database {
             _ => return Err(damaged(path, "it is some other database")),
         }
         let record = connection.query_row("SELECT signed, server, record_len, min_batch FROM round", [], |row| {
-            Ok(RoundRecord {
+            Ok(RoundTerms {
                 signed: row.get(0)?,
                 server: row.get(1)?,
                 record_len: row.get(2)?,
@@ -87,18 +87,18 @@ impl Database {
         Self::of(connection, path, record, witness).map(Some)
     }
 
-    fn of(connection: Connection, path: &Path, record: RoundRecord, witness: Arc<dyn Witness>) -> Result<Self> {
+    fn of(connection: Connection, path: &Path, record: RoundTerms, witness: Arc<dyn Witness>) -> Result<Self> {
         let layout = Layout::of(record.record_len as usize);
         let random = SystemRandom::from_operating_system()?;
         Ok(Self { connection, path: path.to_owned(), record, layout, random, witness })
     }
 
-    pub(super) fn record(&self) -> &RoundRecord {
+    pub(super) fn record(&self) -> &RoundTerms {
         &self.record
     }
 
     /// Stores reports whose digest is new, all or none; durable when it returns. In the order of their digests, so that no trace of another is left.
-    pub(super) fn insert(&mut self, mut entries: Vec<Entry>) -> Result<()> {
+    pub(super) fn insert(&mut self, mut entries: Vec<OpaqueReport>) -> Result<()> {
         entries.sort_unstable_by_key(|entry| entry.digest);
         let (piece, random) = (self.layout.piece, &mut self.random);
         let transaction = self.connection.transaction()?;
@@ -109,7 +109,7 @@ impl Database {
             let mut known = transaction.prepare("SELECT digest FROM reports WHERE id = ?1")?;
             let mut keep = transaction.prepare("INSERT INTO reports VALUES (?1, ?2, ?3, ?4)")?;
             let mut keep_piece = transaction.prepare("INSERT INTO pieces VALUES (?1, ?2)")?;
-            for Entry { digest, body } in &entries {
+            for OpaqueReport { digest, body } in &entries {
                 let mut id = key(digest);
                 let repeated = loop {
                     let there: Option<[u8; 32]> = known.query_row([id], |row| row.get(0)).optional()?;
@@ -262,8 +262,8 @@ mod tests {
     use crate::permutation::FisherYates;
     use crate::witness::NoWitness;
 
-    fn visited(reports: Vec<Entry>, record_len: u32) -> Vec<Vec<u8>> {
-        let record = RoundRecord { signed: vec![1], server: [2; 32], record_len, min_batch: 1 };
+    fn visited(reports: Vec<OpaqueReport>, record_len: u32) -> Vec<Vec<u8>> {
+        let record = RoundTerms { signed: vec![1], server: [2; 32], record_len, min_batch: 1 };
         let mut database = Database::create(Path::new(":memory:"), &record, Arc::new(NoWitness)).unwrap();
         for report in reports {
             database.insert(vec![report]).unwrap();
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn digests_that_begin_alike_are_two_reports() {
         let digest = |last: u8| std::array::from_fn(|at| if at == 31 { last } else { 0xff });
-        let report = |last: u8| Entry { digest: digest(last), body: vec![last; 100] };
+        let report = |last: u8| OpaqueReport { digest: digest(last), body: vec![last; 100] };
         // The first 63 bits are the largest key there is; the next free one is 0. Repeated ones stay one.
         let bodies = visited([1, 2, 1, 3, 2, 3].map(report).into(), 100);
         assert_eq!(bodies, [vec![1; 100], vec![2; 100], vec![3; 100]]);
@@ -292,7 +292,8 @@ mod tests {
     fn reports_of_many_pieces_come_back_whole() {
         let len = 300_000;
         let body = |first: u8| (0..len).map(|at| (at / 1000) as u8 ^ first).collect::<Vec<u8>>();
-        let bodies = visited([1, 2, 1].map(|first| Entry { digest: [first; 32], body: body(first) }).into(), len);
+        let bodies =
+            visited([1, 2, 1].map(|first| OpaqueReport { digest: [first; 32], body: body(first) }).into(), len);
         assert_eq!(bodies, [body(1), body(2)]);
     }
 }

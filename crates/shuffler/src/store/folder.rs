@@ -1,12 +1,11 @@
 //! The folder of all stores: a file per context, named by the context's hash.
 
 use super::sqlite::LOGS;
-use super::{Memory, RoundRecord, RoundStore, SqliteStore, Stores};
+use super::{Memory, RoundStore, RoundTerms, SqliteStore, Stores};
 use crate::error::{Result, ShufflerError, at};
 use crate::witness::{CommitPoint, Witness};
 use sha2::{Digest, Sha256};
-use shuffledp_wire::RoundContext;
-use std::fmt::Write as _;
+use shuffledp_wire::{RoundContext, TaskHash};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,11 +46,8 @@ impl SqliteFolder {
     }
 
     pub(super) fn path(&self, context: &RoundContext) -> PathBuf {
-        let name = hash(context).iter().fold(String::new(), |mut name, byte| {
-            // Writing into a String cannot fail.
-            let _ = write!(name, "{byte:02x}");
-            name
-        });
+        // In the hexadecimal of a task's hash, which is as long.
+        let name = TaskHash::from_bytes(hash(context)).to_string();
         self.folder.join(name).with_extension(EXTENSION)
     }
 
@@ -79,8 +75,7 @@ fn hash_in(path: &Path) -> Option<[u8; 32]> {
     if path.extension()? != EXTENSION {
         return None;
     }
-    // As long and in the same hexadecimal as a task's hash.
-    let hash: shuffledp_wire::TaskHash = path.file_stem()?.to_str()?.parse().ok()?;
+    let hash: TaskHash = path.file_stem()?.to_str()?.parse().ok()?;
     Some(*hash.as_bytes())
 }
 
@@ -107,7 +102,7 @@ fn make_private(folder: &Path) -> Result<()> {
 }
 
 impl Stores for SqliteFolder {
-    fn create(&self, context: &RoundContext, record: &RoundRecord) -> Result<Option<Box<dyn RoundStore>>> {
+    fn create(&self, context: &RoundContext, record: &RoundTerms) -> Result<Option<Box<dyn RoundStore>>> {
         if self.memory.is_finished(&hash(context))? {
             return Ok(None);
         }

@@ -6,7 +6,7 @@
 //! The file is longer than its frames by zeros, and is emptied by writing zeros over them. That leaves nothing to be read, and it makes the next frames fast: to make
 //! bytes durable where a file has some already, the file system has nothing of its own to write down.
 
-use super::Entry;
+use super::OpaqueReport;
 use crate::error::{Result, at};
 use crate::witness::{CommitPoint, Witness};
 use sha2::{Digest, Sha256};
@@ -62,7 +62,7 @@ impl Log {
     }
 
     /// Durable when it returns. After a failure the next frames take the place of those that failed.
-    pub(super) fn append(&mut self, entries: &[&Entry], witness: &dyn Witness) -> Result<()> {
+    pub(super) fn append(&mut self, entries: &[&OpaqueReport], witness: &dyn Witness) -> Result<()> {
         let mut frames = Vec::with_capacity(entries.iter().map(|entry| DIGEST_LEN + entry.body.len()).sum());
         for entry in entries {
             frames.extend_from_slice(&entry.digest);
@@ -91,7 +91,7 @@ impl Log {
 }
 
 /// All frames among the first `len` bytes that are whole; none if there is no such file.
-pub(super) fn read(path: &Path, len: u64, record_len: usize) -> Result<Vec<Entry>> {
+pub(super) fn read(path: &Path, len: u64, record_len: usize) -> Result<Vec<OpaqueReport>> {
     let mut bytes = Vec::new();
     match File::open(path).and_then(|file| file.take(len).read_to_end(&mut bytes)) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -100,7 +100,7 @@ pub(super) fn read(path: &Path, len: u64, record_len: usize) -> Result<Vec<Entry
     let entry = |frame: &[u8]| {
         let (digest, body) = frame.split_first_chunk::<DIGEST_LEN>()?;
         let whole = *digest != [0; DIGEST_LEN] && Sha256::digest(body)[..] == digest[..];
-        whole.then(|| Entry { digest: *digest, body: body.to_vec() })
+        whole.then(|| OpaqueReport { digest: *digest, body: body.to_vec() })
     };
     Ok(bytes.chunks_exact(DIGEST_LEN + record_len).filter_map(entry).collect())
 }
@@ -116,9 +116,9 @@ mod tests {
     use super::*;
     use crate::witness::NoWitness;
 
-    fn entry(number: u8) -> Entry {
+    fn entry(number: u8) -> OpaqueReport {
         let body = vec![number; 100];
-        Entry { digest: Sha256::digest(&body).into(), body }
+        OpaqueReport { digest: Sha256::digest(&body).into(), body }
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("log");
         let mut log = Log::empty(path.clone()).unwrap();
-        let entries: Vec<Entry> = (0..5).map(entry).collect();
+        let entries: Vec<OpaqueReport> = (0..5).map(entry).collect();
         log.append(&entries.iter().collect::<Vec<_>>(), &NoWitness).unwrap();
         assert_eq!(read(&path, u64::MAX, 100).unwrap(), entries);
 

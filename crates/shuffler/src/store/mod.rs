@@ -35,7 +35,7 @@ use std::ops::ControlFlow;
 
 /// What a store says about its round, so that a restart knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RoundRecord {
+pub struct RoundTerms {
     /// The round as the server signed it.
     pub signed: Vec<u8>,
     /// The server's public key.
@@ -48,16 +48,16 @@ pub struct RoundRecord {
 
 /// A report, opaque.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct OpaqueReport {
     /// SHA-256 of `body`. The same digest is stored once.
     pub digest: [u8; 32],
     /// What is passed on.
     pub body: Vec<u8>,
 }
 
-impl std::fmt::Debug for Entry {
+impl std::fmt::Debug for OpaqueReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Entry({} bytes)", self.body.len())
+        write!(f, "OpaqueReport({} bytes)", self.body.len())
     }
 }
 
@@ -84,14 +84,14 @@ pub enum Outcome {
 /// The store of one round. All calls come from one thread.
 pub trait RoundStore: Send {
     /// What it says about its round.
-    fn record(&self) -> &RoundRecord;
+    fn record(&self) -> &RoundTerms;
 
     /// Stores reports whose digest is new; durable when it returns. All or none.
     ///
     /// # Errors
     ///
     /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch; otherwise what storage says.
-    fn add(&mut self, entries: Vec<Entry>) -> Result<()>;
+    fn add(&mut self, entries: Vec<OpaqueReport>) -> Result<()>;
 
     /// Begins to fold the log of arrivals into the file and to empty it, order and all, unless that is under way. Says how the fold before ended.
     ///
@@ -130,7 +130,7 @@ pub trait Stores: Send + Sync {
     /// # Errors
     ///
     /// What storage says.
-    fn create(&self, context: &RoundContext, record: &RoundRecord) -> Result<Option<Box<dyn RoundStore>>>;
+    fn create(&self, context: &RoundContext, record: &RoundTerms) -> Result<Option<Box<dyn RoundStore>>>;
 
     /// Stores that an earlier process left behind. What it had finished and not yet deleted is deleted now.
     ///

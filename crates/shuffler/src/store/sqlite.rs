@@ -5,7 +5,7 @@
 
 use super::database::Database;
 use super::log::{self, Log};
-use super::{Entry, Outcome, RoundRecord, RoundStore, SealedBatch};
+use super::{OpaqueReport, Outcome, RoundStore, RoundTerms, SealedBatch};
 use crate::error::{Result, ShufflerError};
 use crate::permutation::{FisherYates, Permute};
 use crate::witness::{CommitPoint, NoWitness, Witness};
@@ -26,7 +26,7 @@ pub(super) const LOGS: [&str; 2] = ["-log0", "-log1"];
 /// One round's files.
 pub struct SqliteStore {
     database: Arc<Mutex<Database>>,
-    record: RoundRecord,
+    record: RoundTerms,
     logs: Option<Logs>,
     /// Whether there is a batch.
     sealed: bool,
@@ -59,7 +59,7 @@ impl std::fmt::Debug for SqliteStore {
 
 impl SqliteStore {
     /// New files. Durable when it returns, but for their names, which are the folder's.
-    pub(super) fn create(path: &Path, record: &RoundRecord, witness: Arc<dyn Witness>) -> Result<Self> {
+    pub(super) fn create(path: &Path, record: &RoundTerms, witness: Arc<dyn Witness>) -> Result<Self> {
         let database = Database::create(path, record, Arc::clone(&witness))?;
         Self::of(database, Some(path), witness)
     }
@@ -69,7 +69,7 @@ impl SqliteStore {
     /// # Errors
     ///
     /// What storage says.
-    pub fn in_memory(record: &RoundRecord) -> Result<Self> {
+    pub fn in_memory(record: &RoundTerms) -> Result<Self> {
         let witness = Arc::new(NoWitness);
         Self::of(Database::create(Path::new(":memory:"), record, witness.clone())?, None, witness)
     }
@@ -182,11 +182,11 @@ impl Drop for SqliteStore {
 }
 
 impl RoundStore for SqliteStore {
-    fn record(&self) -> &RoundRecord {
+    fn record(&self) -> &RoundTerms {
         &self.record
     }
 
-    fn add(&mut self, entries: Vec<Entry>) -> Result<()> {
+    fn add(&mut self, entries: Vec<OpaqueReport>) -> Result<()> {
         if self.sealed {
             return Err(ShufflerError::Sealed);
         }
@@ -199,7 +199,7 @@ impl RoundStore for SqliteStore {
         }
         let mut order: Vec<u32> = (0..entries.len() as u32).collect();
         FisherYates(&mut self.random).permute(&mut order);
-        let shuffled: Vec<&Entry> = order.iter().map(|&index| &entries[index as usize]).collect();
+        let shuffled: Vec<&OpaqueReport> = order.iter().map(|&index| &entries[index as usize]).collect();
         let Some(logs) = &self.logs else { return Ok(()) };
         let mut log = logs.current();
         log.append(&shuffled, &*self.witness)?;
@@ -247,15 +247,15 @@ mod tests {
     use sha2::{Digest, Sha256};
     use shuffledp_wire::{KeysHash, ModelHash, RoundContext, TaskHash};
 
-    fn entry(number: u8) -> Entry {
+    fn entry(number: u8) -> OpaqueReport {
         let body = vec![number; 100];
-        Entry { digest: Sha256::digest(&body).into(), body }
+        OpaqueReport { digest: Sha256::digest(&body).into(), body }
     }
 
     /// Every report once, whatever was folded when, sent again, or left in a log by a process that ended.
     #[test]
     fn reports_are_in_a_log_or_in_the_database_and_count_once() {
-        let record = RoundRecord { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 2 };
+        let record = RoundTerms { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 2 };
         let (task, model, keys) = (TaskHash::from_bytes([1; 32]), ModelHash::of(b"m"), KeysHash::of(&[]));
         let context = RoundContext { task, round: 1, model, keys };
         for run in 0..16_u8 {

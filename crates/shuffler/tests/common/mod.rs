@@ -10,9 +10,9 @@ use axum::routing::{get, put};
 use shuffledp_shuffler::{Config, Environment, ManualClock, Running, ServerConfig, init, start};
 use shuffledp_transport::{ClientConfig, HttpClient, ListenConfig, Serving, Shutdown, ShutdownTrigger, join, serve};
 use shuffledp_wire::{
-    BatchDecoder, BatchEvent, BatchHeader, BatchId, HpkeSecretKey, KeyId, KeysHash, ModelHash, Round, RoundContext,
-    ServerSecretKeys, ShufflerKeys, Signed, SigningKey, SystemRandom, TaskHash, VerifyingKey, open_inner, paths,
-    seal_report,
+    BatchDecoder, BatchEvent, BatchHeader, BatchId, HpkeSecretKey, KeyId, KeysHash, ModelHash, RoundContext,
+    RoundOffer, ServerSecretKeys, ShufflerKeys, Signed, SigningKey, SystemRandom, TaskHash, VerifyingKey, open_inner,
+    paths, seal_report,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -130,7 +130,7 @@ impl FakeServer {
     }
 
     pub fn show_with(&self, context: &RoundContext, opens: u64, closes: u64, payload_len: u32) {
-        self.show_round(Round {
+        self.show_round(RoundOffer {
             task: context.task,
             round: context.round,
             model: context.model,
@@ -141,7 +141,7 @@ impl FakeServer {
         });
     }
 
-    pub fn show_round(&self, round: Round) {
+    pub fn show_round(&self, round: RoundOffer) {
         let signed = Signed::sign(&round, &self.signing).unwrap().encode();
         self.rounds.lock().unwrap().insert(round.task, signed);
     }

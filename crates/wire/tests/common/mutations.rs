@@ -60,7 +60,7 @@ impl Corpus {
         };
         let (hash, model) = (task.hash().unwrap(), ModelHash::of(b"weights"));
         let (server_keys, opens, closes) = (server.public_keys(), 1, 2);
-        let round = Round { task: hash, round: 1, model, payload_len: 8, server_keys, opens, closes };
+        let round = RoundOffer { task: hash, round: 1, model, payload_len: 8, server_keys, opens, closes };
         let keys = ShufflerKeys { keys: shuffler.public_keys(), min_batch: 100 };
         let context = round.context();
         let header =
@@ -102,7 +102,7 @@ impl Corpus {
         for number in 0..count {
             let frame = self.mutated(&mut rng);
             canonical::<Task>(&frame, &mut tally);
-            canonical::<Round>(&frame, &mut tally);
+            canonical::<RoundOffer>(&frame, &mut tally);
             canonical::<ShufflerKeys>(&frame, &mut tally);
             canonical::<BatchHeader>(&frame, &mut tally);
             canonical::<BatchEnd>(&frame, &mut tally);

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// ε of as many rounds as would be run, and the time of a round times their number.
 pub(super) fn run<P: Clients>(
-    mut simulation: Simulation<'_, P>,
+    mut simulation: Simulation<P>,
     config: &TrainingConfig,
     json: bool,
     every: bool,
@@ -57,7 +57,7 @@ pub(super) fn run<P: Clients>(
 }
 
 /// The mean of some rounds after the first one, which took `first` seconds; that, if there are no others.
-fn seconds_of_a_round<P: Clients>(simulation: &mut Simulation<'_, P>, first: f64) -> Result<f64, Failure> {
+fn seconds_of_a_round<P: Clients>(simulation: &mut Simulation<P>, first: f64) -> Result<f64, Failure> {
     let started = Instant::now();
     let mut rounds = 0;
     while started.elapsed() < PATIENCE && simulation.step().map_err(refused)? {

@@ -2,11 +2,13 @@
 
 /// What a label makes of an example's scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Judgement {
+pub struct Judgement {
     /// −log softmax(scores)\[label\].
-    pub(crate) loss: f32,
-    /// Whether the label has the highest score; among equal scores the first counts.
-    pub(crate) correct: bool,
+    pub loss: f32,
+    /// The class with the highest score; among equal scores the first counts.
+    pub predicted: usize,
+    /// Whether that is the label.
+    pub correct: bool,
 }
 
 /// Judges the scores of `lane`; if asked, writes the loss's derivative, softmax(scores) − \[label\], into the same lane of `deltas`.
@@ -28,5 +30,5 @@ pub(crate) fn judge(scores: &[f32], lanes: usize, lane: usize, label: usize, del
         }
     }
     let score = scores.get(label * lanes + lane).copied().unwrap_or(f32::NAN);
-    Judgement { loss: log_sum - score, correct: best == label }
+    Judgement { loss: log_sum - score, predicted: best, correct: best == label }
 }

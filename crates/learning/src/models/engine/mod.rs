@@ -15,7 +15,7 @@ mod stride;
 mod transpose;
 mod window;
 
-pub(crate) use loss::Judgement;
+pub use loss::Judgement;
 
 use super::Architecture;
 use aligned::Aligned;

@@ -1,6 +1,6 @@
 //! Max-pooling over a group of examples, one per SIMD lane; no branch depends on a value.
 
-use super::super::Shape;
+use super::super::TensorShape;
 use pulp::{Simd, WithSimd};
 
 /// Where a pooling layer reads.
@@ -13,7 +13,7 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    pub(crate) fn new(input: Shape, output: Shape, window: usize, stride: usize) -> Self {
+    pub(crate) fn new(input: TensorShape, output: TensorShape, window: usize, stride: usize) -> Self {
         let at = |channel: usize, y: usize, x: usize| (channel * input.height + y) * input.width + x;
         let bases = (0..output.channels)
             .flat_map(|c| {

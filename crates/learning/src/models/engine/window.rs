@@ -1,12 +1,12 @@
 //! Where a convolution's filters lie on their input: two tables that stand for the im2col matrix.
 
-use super::super::Shape;
+use super::super::TensorShape;
 
 /// Where a convolution reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Geometry {
     /// The input, without its padding.
-    input: Shape,
+    input: TensorShape,
     padding: usize,
     pub(super) filters: usize,
     /// First number under the filter, per output.
@@ -16,8 +16,8 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    pub(crate) fn new(input: Shape, output: Shape, kernel: usize, stride: usize, padding: usize) -> Self {
-        let padded = Shape::new(input.channels, input.height + 2 * padding, input.width + 2 * padding);
+    pub(crate) fn new(input: TensorShape, output: TensorShape, kernel: usize, stride: usize, padding: usize) -> Self {
+        let padded = TensorShape::new(input.channels, input.height + 2 * padding, input.width + 2 * padding);
         let at = |channel: usize, y: usize, x: usize| (channel * padded.height + y) * padded.width + x;
         let bases =
             (0..output.height).flat_map(|y| (0..output.width).map(move |x| at(0, y * stride, x * stride))).collect();
