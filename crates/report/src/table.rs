@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::ReportError;
 use crate::escape;
+use crate::page::link::linked;
 use crate::wrap::{display_width, wrap};
 
 /// Where the text of a column stands.
@@ -185,7 +186,10 @@ impl Table {
         }
     }
 
-    /// A `<table>` element, footnotes in its foot. Everything is escaped.
+    /// A `<table>` element, footnotes in its foot. Everything is escaped; citations in remarks and footnotes are links.
+    ///
+    /// Every cell names its column (`data-label`), and a table with remarks has the class `stack`: the style sheet of a page
+    /// stacks its cells on a narrow screen.
     pub fn to_html(&self) -> String {
         let class = |column: &Column| match (column.align, column.wraps) {
             (Align::Right, _) => " class=\"number\"",
@@ -193,7 +197,8 @@ impl Table {
             (Align::Left, true) => " class=\"note\"",
             (Align::Left, false) => "",
         };
-        let mut out = String::from("<table>\n<thead><tr>");
+        let stack = if self.columns.iter().any(|column| column.wraps) { " class=\"stack\"" } else { "" };
+        let mut out = format!("<table{stack}>\n<thead><tr>");
         for column in &self.columns {
             out.push_str(&format!("<th scope=\"col\"{}>{}</th>", class(column), escape::html(&column.header)));
         }
@@ -201,7 +206,8 @@ impl Table {
         for row in &self.rows {
             out.push_str("<tr>");
             for (column, cell) in self.columns.iter().zip(row) {
-                out.push_str(&format!("<td{}>{}</td>", class(column), escape::html(cell)));
+                let (label, text) = (escape::html(&column.header), linked(cell));
+                out.push_str(&format!("<td{} data-label=\"{label}\">{text}</td>", class(column)));
             }
             out.push_str("</tr>\n");
         }
@@ -210,7 +216,7 @@ impl Table {
             out.push_str("<tfoot>\n");
             for footnote in &self.footnotes {
                 let span = self.columns.len();
-                out.push_str(&format!("<tr><td colspan=\"{span}\">{}</td></tr>\n", escape::html(footnote)));
+                out.push_str(&format!("<tr><td colspan=\"{span}\">{}</td></tr>\n", linked(footnote)));
             }
             out.push_str("</tfoot>\n");
         }

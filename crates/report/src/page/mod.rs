@@ -1,12 +1,16 @@
 //! A self-contained HTML page.
 //!
-//! No scripts, no external files, no time stamp: one file to mail or to print, and the same input gives the same bytes.
+//! No scripts, no external files, no time stamp of its own: one file to mail or to print, and the same input gives the same
+//! bytes. Links lead to sections of the page and to the sources that a text cites (see `link`).
+
+pub(crate) mod link;
 
 use std::path::Path;
 
 use crate::escape;
 use crate::plot::{Plot, palette};
-use crate::{ReportError, Table};
+use crate::{ReportError, STYLE, Table};
+use link::linked;
 
 /// A figure to see first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,15 +30,45 @@ impl KeyFigure {
     }
 }
 
+/// A small box beside others of its kind, such as the answer to one "what if".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// What is different, or what the value is.
+    pub title: String,
+    /// The value.
+    pub value: String,
+    /// A remark; may be empty.
+    pub note: String,
+}
+
+impl Card {
+    /// A card.
+    pub fn new(title: impl Into<String>, value: impl Into<String>, note: impl Into<String>) -> Self {
+        Self { title: title.into(), value: value.into(), note: note.into() }
+    }
+}
+
 /// A part of a section; text is kept as given and escaped when the page is written.
 #[derive(Debug, Clone, PartialEq)]
 enum Block {
     Paragraph(String),
+    Warning(String),
     KeyFigures(Vec<KeyFigure>),
+    Cards(Vec<Card>),
     Table(Table),
-    /// SVG of our own making.
-    Plot(String),
+    Figure(Figure),
     Preformatted(String),
+    Details(String, Vec<Block>),
+}
+
+/// A plot whose words are text of the page.
+#[derive(Debug, Clone, PartialEq)]
+struct Figure {
+    title: String,
+    subtitle: String,
+    remarks: String,
+    /// SVG of our own making, for wide and for narrow screens.
+    svgs: [String; 2],
 }
 
 /// A heading and what stands under it.
@@ -42,12 +76,19 @@ enum Block {
 pub struct Section {
     title: String,
     blocks: Vec<Block>,
+    folded: bool,
 }
 
 impl Section {
     /// An empty section; without a title if it is empty.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), blocks: Vec::new() }
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// The same section, folded away: the reader sees its title, and opens it if need be. It needs a title.
+    pub fn folded(mut self) -> Self {
+        self.folded = true;
+        self
     }
 
     /// Adds a paragraph of text.
@@ -55,9 +96,19 @@ impl Section {
         self.push(Block::Paragraph(text.into()))
     }
 
+    /// Adds a paragraph that must not be overlooked.
+    pub fn warning(&mut self, text: impl Into<String>) -> &mut Self {
+        self.push(Block::Warning(text.into()))
+    }
+
     /// Adds a row of key figures.
     pub fn key_figures(&mut self, figures: impl IntoIterator<Item = KeyFigure>) -> &mut Self {
         self.push(Block::KeyFigures(figures.into_iter().collect()))
+    }
+
+    /// Adds a strip of small boxes, as many beside each other as the screen is wide.
+    pub fn cards(&mut self, cards: impl IntoIterator<Item = Card>) -> &mut Self {
+        self.push(Block::Cards(cards.into_iter().collect()))
     }
 
     /// Adds a table.
@@ -65,13 +116,14 @@ impl Section {
         self.push(Block::Table(table))
     }
 
-    /// Adds a plot.
+    /// Adds a plot. Its title, subtitle, caption and notes become text of the page; its size is the page's affair.
     ///
     /// # Errors
     /// Those of [`Plot::to_svg`].
     pub fn plot(&mut self, plot: &Plot) -> Result<&mut Self, ReportError> {
-        let svg = plot.to_svg()?;
-        Ok(self.push(Block::Plot(svg)))
+        let svgs = plot.to_page_svgs()?;
+        let (title, subtitle) = (plot.title.clone(), plot.subtitle.clone());
+        Ok(self.push(Block::Figure(Figure { title, subtitle, remarks: plot.remarks(), svgs })))
     }
 
     /// Adds text in which every space counts, such as a command.
@@ -79,10 +131,23 @@ impl Section {
         self.push(Block::Preformatted(text.into()))
     }
 
+    /// Adds the contents of a section, folded away behind a line of text. The section's own title is not shown.
+    pub fn details(&mut self, summary: impl Into<String>, contents: Section) -> &mut Self {
+        self.push(Block::Details(summary.into(), contents.blocks))
+    }
+
     fn push(&mut self, block: Block) -> &mut Self {
         self.blocks.push(block);
         self
     }
+}
+
+/// Where a page comes from.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Provenance {
+    command: String,
+    version: String,
+    date: String,
 }
 
 /// A page of sections.
@@ -100,7 +165,11 @@ pub struct Page {
     title: String,
     subtitle: String,
     sections: Vec<Section>,
+    provenance: Option<Provenance>,
 }
+
+/// A page with this many titled sections begins with links to them.
+const LONG: usize = 3;
 
 impl Page {
     /// An empty page.
@@ -120,6 +189,26 @@ impl Page {
         self
     }
 
+    /// The same page with one more section, without a title, that is a strip of cards.
+    pub fn cards(self, cards: &[Card]) -> Self {
+        let mut section = Section::default();
+        section.cards(cards.iter().cloned());
+        self.section(section)
+    }
+
+    /// The same page with a footer that says how it came about: the exact command, the version of the program and the date.
+    /// What is empty is left out.
+    pub fn provenance(
+        mut self,
+        command: impl Into<String>,
+        version: impl Into<String>,
+        date: impl Into<String>,
+    ) -> Self {
+        let (command, version, date) = (command.into(), version.into(), date.into());
+        self.provenance = Some(Provenance { command, version, date });
+        self
+    }
+
     /// The page as one HTML document.
     pub fn to_html(&self) -> String {
         let title = escape::html(&self.title);
@@ -131,18 +220,16 @@ impl Page {
             dark_plots(),
         );
         if !self.subtitle.is_empty() {
-            out.push_str(&format!("<p class=\"subtitle\">{}</p>\n", escape::html(&self.subtitle)));
+            out.push_str(&format!("<p class=\"subtitle\">{}</p>\n", linked(&self.subtitle)));
         }
+        let anchors = anchors(&self.sections);
+        contents(&self.sections, &anchors, &mut out);
         out.push_str("</header>\n");
-        for section in &self.sections {
-            out.push_str("<section>\n");
-            if !section.title.is_empty() {
-                out.push_str(&format!("<h2>{}</h2>\n", escape::html(&section.title)));
-            }
-            for block in &section.blocks {
-                write_block(block, &mut out);
-            }
-            out.push_str("</section>\n");
+        for (section, anchor) in self.sections.iter().zip(&anchors) {
+            write_section(section, anchor, &mut out);
+        }
+        if let Some(provenance) = &self.provenance {
+            provenance.write(&mut out);
         }
         out.push_str("</main>\n</body>\n</html>\n");
         out
@@ -161,34 +248,125 @@ impl Page {
     }
 }
 
-fn write_block(block: &Block, out: &mut String) {
-    match block {
-        Block::Paragraph(text) => out.push_str(&format!("<p>{}</p>\n", escape::html(text))),
-        Block::KeyFigures(figures) => {
-            out.push_str("<dl class=\"figures\">\n");
-            for figure in figures {
-                out.push_str(&format!(
-                    "<div><dt>{}</dt><dd class=\"value\">{}</dd>",
-                    escape::html(&figure.label),
-                    escape::html(&figure.value),
-                ));
-                if !figure.note.is_empty() {
-                    out.push_str(&format!("<dd class=\"remark\">{}</dd>", escape::html(&figure.note)));
-                }
-                out.push_str("</div>\n");
+/// One identifier per section, empty for one without a title.
+fn anchors(sections: &[Section]) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    for section in sections {
+        let words = section.title.to_lowercase();
+        let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let name = if words.is_empty() && !section.title.is_empty() { "section".to_owned() } else { words.join("-") };
+        let numbered = (2..).map(|n| format!("{name}-{n}"));
+        let mut candidates = std::iter::once(name.clone()).chain(numbered);
+        let free = candidates.find(|anchor| anchor.is_empty() || !anchors.contains(anchor));
+        anchors.push(free.unwrap_or(name));
+    }
+    anchors
+}
+
+/// Links to the sections of a long page.
+fn contents(sections: &[Section], anchors: &[String], out: &mut String) {
+    let titled: Vec<_> = sections.iter().zip(anchors).filter(|(section, _)| !section.title.is_empty()).collect();
+    if titled.len() < LONG {
+        return;
+    }
+    out.push_str("<nav class=\"contents\" aria-label=\"Contents\">\n");
+    for (section, anchor) in titled {
+        out.push_str(&format!("<a href=\"#{}\">{}</a>\n", escape::html(anchor), escape::html(&section.title)));
+    }
+    out.push_str("</nav>\n");
+}
+
+fn write_section(section: &Section, anchor: &str, out: &mut String) {
+    out.push_str("<section>\n");
+    let heading = match section.title.as_str() {
+        "" => String::new(),
+        title => format!("<h2 id=\"{}\">{}</h2>", escape::html(anchor), escape::html(title)),
+    };
+    let folded = section.folded && !heading.is_empty();
+    if folded {
+        out.push_str(&format!("<details>\n<summary>{heading}</summary>\n"));
+    } else if !heading.is_empty() {
+        out.push_str(&format!("{heading}\n"));
+    }
+    section.blocks.iter().for_each(|block| write_block(block, out));
+    out.push_str(if folded { "</details>\n</section>\n" } else { "</section>\n" });
+}
+
+impl Provenance {
+    fn write(&self, out: &mut String) {
+        let command = format!("<code>{}</code>", escape::html(&self.command));
+        let entries = [
+            ("Command", &self.command, command),
+            ("Version", &self.version, escape::html(&self.version)),
+            ("Date", &self.date, escape::html(&self.date)),
+        ];
+        out.push_str("<footer>\n<dl>\n");
+        for (name, given, shown) in entries {
+            if !given.is_empty() {
+                out.push_str(&format!("<dt>{name}</dt><dd>{shown}</dd>\n"));
             }
-            out.push_str("</dl>\n");
         }
-        Block::Table(table) => {
-            out.push_str(&format!("<div class=\"wide\" tabindex=\"0\">\n{}</div>\n", table.to_html()))
-        }
-        Block::Plot(svg) => out.push_str(&format!("<figure tabindex=\"0\">\n{svg}</figure>\n")),
-        // The parser drops one newline after <pre>; giving it one keeps the text's own.
-        Block::Preformatted(text) => out.push_str(&format!("<pre tabindex=\"0\">\n{}</pre>\n", escape::html(text))),
+        out.push_str("</dl>\n</footer>\n");
     }
 }
 
-/// The greys of a plot in dark mode. A style sheet outranks the attributes of an SVG, which can so stay a document of its own.
+/// A row of boxes, each a name, a value and a remark.
+fn write_boxes<'a>(class: &str, boxes: impl Iterator<Item = [&'a str; 3]>, out: &mut String) {
+    out.push_str(&format!("<dl class=\"{class}\">\n"));
+    for [name, value, note] in boxes {
+        out.push_str(&format!("<div><dt>{}</dt><dd class=\"value\">{}</dd>", escape::html(name), escape::html(value),));
+        if !note.is_empty() {
+            out.push_str(&format!("<dd class=\"remark\">{}</dd>", linked(note)));
+        }
+        out.push_str("</div>\n");
+    }
+    out.push_str("</dl>\n");
+}
+
+fn write_block(block: &Block, out: &mut String) {
+    match block {
+        Block::Paragraph(text) => out.push_str(&format!("<p>{}</p>\n", linked(text))),
+        Block::Warning(text) => out.push_str(&format!("<p class=\"warning\" role=\"note\">{}</p>\n", linked(text))),
+        Block::KeyFigures(figures) => {
+            let boxes = figures.iter().map(|figure| [&*figure.label, &*figure.value, &*figure.note]);
+            write_boxes("figures", boxes, out);
+        }
+        Block::Cards(cards) => {
+            write_boxes("cards", cards.iter().map(|card| [&*card.title, &*card.value, &*card.note]), out);
+        }
+        Block::Table(table) => {
+            out.push_str(&format!("<div class=\"wide\" tabindex=\"0\">\n{}</div>\n", table.to_html()));
+        }
+        Block::Figure(figure) => figure.write(out),
+        // The parser drops one newline after <pre>; giving it one keeps the text's own.
+        Block::Preformatted(text) => out.push_str(&format!("<pre tabindex=\"0\">\n{}</pre>\n", escape::html(text))),
+        Block::Details(summary, blocks) => {
+            out.push_str(&format!("<details>\n<summary>{}</summary>\n", escape::html(summary)));
+            blocks.iter().for_each(|block| write_block(block, out));
+            out.push_str("</details>\n");
+        }
+    }
+}
+
+impl Figure {
+    fn write(&self, out: &mut String) {
+        out.push_str("<figure>\n");
+        if !self.title.is_empty() {
+            let subtitle = match self.subtitle.as_str() {
+                "" => String::new(),
+                subtitle => format!("<small>{}</small>", linked(subtitle)),
+            };
+            out.push_str(&format!("<figcaption>{}{subtitle}</figcaption>\n", escape::html(&self.title)));
+        }
+        out.push_str(&self.svgs.concat());
+        if !self.remarks.is_empty() {
+            out.push_str(&format!("<p class=\"remarks\">{}</p>\n", linked(&self.remarks)));
+        }
+        out.push_str("</figure>\n");
+    }
+}
+
+/// The colours of a plot in dark mode. A style sheet outranks the attributes of an SVG, which can so stay a document of its own.
 fn dark_plots() -> String {
     let swap = |from: palette::Colour, to: &str| {
         let hex = from.hex();
@@ -196,58 +374,14 @@ fn dark_plots() -> String {
             "  figure svg [fill=\"{hex}\"] {{ fill: {to}; }}\n  figure svg [stroke=\"{hex}\"] {{ stroke: {to}; }}\n"
         )
     };
-    let rules: String = [
+    let greys = [
         (palette::PAPER, "var(--paper)"),
         (palette::INK, "var(--ink)"),
         (palette::FAINT_INK, "var(--faint)"),
-        (palette::GRID, "#3a3f4a"),
-        (palette::MINOR_GRID, "#262a32"),
-        (palette::BLACK, "#f2f2f2"),
-        (palette::BLUE, "#3d9fdc"),
-    ]
-    .map(|(from, to)| swap(from, to))
-    .concat();
-    format!("@media screen and (prefers-color-scheme: dark) {{\n{rules}}}\n")
+        (palette::GRID, "var(--grid)"),
+        (palette::MINOR_GRID, "var(--minor-grid)"),
+    ];
+    let greys = greys.map(|(from, to)| swap(from, to)).concat();
+    let curves = palette::CURVES.map(|(light, dark)| swap(light, &dark.hex())).concat();
+    format!("@media screen and (prefers-color-scheme: dark) {{\n{greys}{curves}}}\n")
 }
-
-const STYLE: &str = "\
-:root { --paper: #ffffff; --ink: #1c1c1e; --faint: #54545a; --rule: #d6d6da; --card: #f5f6f8; --accent: #0072b2; }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, \"Segoe UI\", sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0; }
-h2 { font-size: 1.25rem; margin: 2.5rem 0 0.75rem; padding-bottom: 0.3rem; border-bottom: 1px solid var(--rule); }
-p { margin: 0.75rem 0; max-width: 46rem; white-space: pre-line; overflow-wrap: anywhere; }
-.subtitle { color: var(--faint); font-size: 1.05rem; margin: 0.4rem 0 0; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: 0.9rem; margin: 1.25rem 0; }
-.figures div { background: var(--card); border-left: 4px solid var(--accent); border-radius: 4px; padding: 0.8rem 1rem; }
-.figures dt { color: var(--faint); font-size: 0.9rem; }
-.figures dd { margin: 0; overflow-wrap: anywhere; }
-.figures .value { font-size: 1.75rem; font-weight: 650; line-height: 1.25; font-variant-numeric: tabular-nums; }
-.figures .remark { color: var(--faint); font-size: 0.85rem; line-height: 1.4; }
-.wide { overflow-x: auto; margin: 1.25rem 0; }
-table { border-collapse: collapse; font-size: 0.92rem; width: 100%; }
-th, td { padding: 0.4rem 0.75rem; text-align: left; vertical-align: top; white-space: nowrap; }
-th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }
-tbody td { border-bottom: 1px solid var(--rule); }
-tfoot td { color: var(--faint); font-size: 0.85rem; white-space: normal; padding-bottom: 0; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
-.center { text-align: center; }
-.note { white-space: normal; min-width: 16rem; }
-figure { margin: 1.5rem 0; overflow-x: auto; }
-figure svg { display: block; width: 100%; min-width: 38rem; height: auto; }
-pre { background: var(--card); border-radius: 4px; padding: 0.8rem 1rem; overflow-x: auto; font: 0.88rem/1.5 ui-monospace, \"Cascadia Mono\", Menlo, Consolas, monospace; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --paper: #15171c; --ink: #ececf0; --faint: #a9adb8; --rule: #343944; --card: #1f232b; --accent: #56b4e9; }
-}
-@media print {
-  body { font-size: 10.5pt; }
-  main { max-width: none; padding: 0; }
-  h2 { break-after: avoid; }
-  figure, .figures div, tr { break-inside: avoid; }
-  .wide, pre, figure { overflow: visible; }
-  figure svg { min-width: 0; }
-  pre { white-space: pre-wrap; border: 1px solid var(--rule); }
-  th, td { white-space: normal; padding: 0.25rem 0.4rem; }
-}
-";
