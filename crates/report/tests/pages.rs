@@ -48,6 +48,28 @@ fn narrow_terminals_wrap_notes_and_nothing_else() {
 }
 
 #[test]
+fn a_table_of_bounds_fits_the_terminal() {
+    let mut table = Table::new([
+        Column::text("bound"),
+        Column::number("ε"),
+        Column::number("order"),
+        Column::text("standing"),
+        Column::note("source and remarks"),
+    ]);
+    let source = "Feldman, McMillan, Talwar 2021 (arXiv 2012.12803), Theorem 3.2 evaluated numerically; Ullman 2017";
+    table.row(["displacement-any-pld", "≤ 0.13755", "", "rigorous", source]).unwrap();
+    table.row(["clones-closed-form+subsampling+kov", "≤ 156160", "126.86", "conjectured", source]).unwrap();
+    for width in [60, 80, 100, 120] {
+        let text = table.to_text(Some(width));
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        assert!(text.contains("≤ 0.13755") && text.contains("≤ 156160") && text.contains("126.86"), "{text}");
+        assert_eq!(text.contains("clones-closed-form+subsampling+kov"), width > 80, "{width}:\n{text}");
+        assert!(text.contains("rigorous") && text.contains("conjectured"), "{text}");
+    }
+    assert!(table.to_text(Some(60)).contains("\nclones-"), "{}", table.to_text(Some(60)));
+}
+
+#[test]
 fn columns_are_aligned() {
     let mut table = Table::new([
         Column::text("name"),

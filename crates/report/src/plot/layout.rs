@@ -1,12 +1,12 @@
 //! Where everything goes.
 
-use super::Plot;
 use super::canvas::{Canvas, Height};
 use super::curve::{self, Omitted, Stretch};
 use super::font::{self, Weight};
 use super::legend::Legend;
 use super::range::Range;
 use super::ticks::{self, Label, Ticks};
+use super::{Plot, Scale};
 use crate::ReportError;
 use crate::wrap::wrap_by;
 
@@ -140,12 +140,14 @@ impl Layout {
         let widest = labels.map(|label| label_width(label, unit)).fold(0.0, f64::max);
         let y_heading = margin + 0.85 * HEADING * unit;
         let more_lines = LEADING * HEADING * unit * y_lines.len().saturating_sub(1) as f64;
-        let left = y_heading + more_lines + 0.9 * HEADING * unit + widest + (TICK_GAP + TICK_LENGTH) * unit;
+        let left = y_heading + more_lines + 0.65 * HEADING * unit + widest + (TICK_GAP + TICK_LENGTH) * unit;
         let mut right = (width - margin - beside.unwrap_or(12.0 * unit)).max(left + least);
         let wide = |label: &Label| label_width(label, unit);
         let x_ticks = |length: f64| {
-            let most = ((length / (62.0 * unit)) as usize).clamp(2, 14);
-            fitting_ticks(&x, most, length, 16.0 * unit, &wide)
+            // Powers of ten are short.
+            let each = if x.scale == Scale::Log { 38.0 } else { 62.0 };
+            let most = ((length / (each * unit)) as usize).clamp(2, 14);
+            fitting_ticks(&x, most, length, 10.0 * unit, &wide)
         };
         // The last label may reach beyond the frame, and not beyond the picture.
         let mut x_marks = x_ticks(right - left);
