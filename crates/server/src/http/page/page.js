@@ -58,7 +58,7 @@ function roundTicks(last, width) {
 function frame(place, description, rounds, most, write, labels) {
   const width = Math.max(byId(place).clientWidth, 240);
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": description });
-  const step = roundStep(most, 4), values = [];
+  const step = roundStep(most, 5), values = [];
   for (let index = 0; index * step <= most * (1 + 1e-9); index++) values.push(index * step);
   const left = 8 + Math.max(...values.map((value) => textWidth(write(value))));
   const right = width - 10 - Math.max(0, ...labels.map(textWidth));
@@ -111,7 +111,7 @@ function charts(status) {
   const { budget, epsilon, epsilon_lower } = status.privacy;
   const finite = (of) => rounds.map((round) => [round.round, real(of(round))]).filter(([, value]) => Number.isFinite(value));
   const [upper, lower, whole_budget] = [`≤ ${up(epsilon)}`, `≥ ${down(epsilon_lower)}`, `budget ${budget}`];
-  const step = roundStep(budget, 4), decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const step = roundStep(1.05 * budget, 5), decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const spent = frame("epsilon", `ε spent: ${up(epsilon)} of ${budget}`, last, budget * 1.05, (value) => value.toFixed(decimals), [upper, lower, whole_budget]);
   limit(spent, budget, whole_budget);
   line(spent, finite((round) => round.epsilon_lower), "two", lower);
@@ -141,7 +141,7 @@ function figures(status) {
   const last = done.at(-1);
   const sum = (of) => rounds.reduce((total, round) => total + of(round), 0);
   const shown = [
-    ["Accuracy", judged.length ? percent(judged.at(-1).test_accuracy) : "–", judged.length ? `after round ${judged.at(-1).round}` : "not yet"],
+    ["Accuracy", judged.length ? percent(judged.at(-1).test_accuracy) : "–", judged.length ? `after round ${whole(judged.at(-1).round)}` : "not yet"],
     ["ε spent", up(privacy.epsilon), `of ${privacy.budget}, at δ = ${privacy.delta}`],
     ["Rounds left", whole(privacy.rounds_left), `${whole(rounds.length)} of ${whole(status.rounds_planned)} opened`],
     ["Reports, last batch", last ? whole(last.accepted) : "–", `${whole(status.expected_reports)} expected`],
