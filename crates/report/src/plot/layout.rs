@@ -78,10 +78,11 @@ impl Layout {
             Range::around(plot.x.scale, points().map(|point| point.0)),
             Range::around(plot.y.scale, points().map(|point| point.1)),
         );
-        let (Some(x), Some(mut y)) = ranges else {
+        let (Some(mut x), Some(mut y)) = ranges else {
             let (title, series) = (plot.title.clone(), plot.series.len());
             return Err(ReportError::NothingToDraw { title, series, left_out: Omitted::of(plot).total() });
         };
+        x.judge_whole(points().map(|point| point.0));
         // A curve that was cut ends at the frame.
         y.end_at(plot.shown);
 

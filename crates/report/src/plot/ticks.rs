@@ -51,6 +51,9 @@ fn linear(range: &Range, low: f64, high: f64, most: usize) -> Ticks {
     if step > 5.0 {
         (step, exponent) = (1.0, exponent + 1);
     }
+    if range.whole && exponent < 0 {
+        (step, exponent) = (1.0, 0);
+    }
     if exponent >= 308 {
         (step, exponent) = (1.0, 308); // no double is larger than twice this
     }
@@ -181,6 +184,17 @@ mod tests {
     fn a_short_logarithmic_axis_has_round_numbers() {
         assert_eq!(labels(Scale::Log, &[1.0, 1.4], 6), ["1.0", "1.1", "1.2", "1.3", "1.4"]);
         assert!(labels(Scale::Log, &[2.0], 6).len() >= 2);
+    }
+
+    #[test]
+    fn whole_numbers_have_no_fractions_between() {
+        let values = [1.0, 2.0, 3.0, 6.0];
+        let mut range = Range::around(Scale::Linear, values.into_iter()).unwrap();
+        range.judge_whole(values.into_iter());
+        let labels = ticks(&range, 12).marks.into_iter().filter_map(|tick| tick.label).map(|label| label.base);
+        assert_eq!(labels.collect::<Vec<_>>(), ["0", "1", "2", "3", "4", "5", "6"]);
+        range.judge_whole([1.0, 2.5, 6.0].into_iter());
+        assert!(!range.whole);
     }
 
     #[test]
