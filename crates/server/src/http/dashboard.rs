@@ -10,7 +10,8 @@ const PAGE: &str = include_str!("page/page.html");
 const SCRIPT: &str = include_str!("page/page.js");
 
 /// The look of the report pages, and what only this page has.
-static STYLE: LazyLock<String> = LazyLock::new(|| format!("{}{}", shuffledp_report::STYLE, include_str!("page/page.css")));
+static STYLE: LazyLock<String> =
+    LazyLock::new(|| format!("{}{}", shuffledp_report::STYLE, include_str!("page/page.css")));
 
 static WHOLE: LazyLock<String> = LazyLock::new(|| PAGE.replace("{style}", &STYLE).replace("{script}", SCRIPT));
 

@@ -19,6 +19,7 @@ const rounded = (value, digits, direction) => {
 const up = (value, digits = 4) => rounded(value, digits, Math.ceil);
 const down = (value, digits = 4) => rounded(value, digits, Math.floor);
 const percent = (share) => `${(100 * share).toFixed(2)} %`;
+const plain = (number) => (number > 0 && number < 1e-3 ? number.toExponential() : String(number));
 const whole = (number) => Math.round(number).toLocaleString("en");
 
 function element(name, text, attributes = {}) {
@@ -142,7 +143,7 @@ function figures(status) {
   const sum = (of) => rounds.reduce((total, round) => total + of(round), 0);
   const shown = [
     ["Accuracy", judged.length ? percent(judged.at(-1).test_accuracy) : "–", judged.length ? `after round ${whole(judged.at(-1).round)}` : "not yet"],
-    ["ε spent", up(privacy.epsilon), `of ${privacy.budget}, at δ = ${privacy.delta}`],
+    ["ε spent", up(privacy.epsilon), `of ${privacy.budget}, at δ = ${plain(privacy.delta)}`],
     ["Rounds left", whole(privacy.rounds_left), `${whole(rounds.length)} of ${whole(status.rounds_planned)} opened`],
     ["Reports, last batch", last ? whole(last.accepted) : "–", `${whole(status.expected_reports)} expected`],
     ["Rejected, all rounds", whole(sum((round) => round.rejected)), `of ${whole(sum((round) => round.accepted + round.rejected))} reports`],
