@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use shuffledp_report::number::{lower_bound, upper_bound};
-use shuffledp_report::{Axis, Column, KeyFigure, Page, Plot, ReportError, Section, Series, Style, Table};
+use shuffledp_report::{Axis, Card, Column, KeyFigure, Page, Plot, ReportError, Section, Series, Style, Table};
 
 fn main() -> Result<(), ReportError> {
     let directory = PathBuf::from(std::env::args_os().nth(1).unwrap_or_else(|| ".".into()));
@@ -30,7 +30,7 @@ fn main() -> Result<(), ReportError> {
             svg.len() / 1000,
             png.len() / 1000
         );
-        for extension in ["svg", "png", "csv"] {
+        for extension in ["svg", "png", "pdf", "csv"] {
             plot.save(directory.join(name).with_extension(extension))?;
         }
     }
@@ -52,7 +52,7 @@ fn rounds(count: usize) -> Plot {
         point.1 = f64::INFINITY;
     }
     Plot::new("Privacy of T shuffled rounds", Axis::log("rounds T"), Axis::log("central ε").unit("δ = 1e-8"))
-        .subtitle("n = 1 000 000 clients, 1 000 sampled per round, any 2-LDP randomizer, replace-one adjacency")
+        .subtitle("n = 1,000,000 clients, 1,000 sampled per round, any 2-LDP randomizer, replace-one adjacency")
         .series(curve("any-ldp-pld (rigorous)", count, 0.0105, 0.49).emphasized())
         .series(curve("any-ldp-rdp (rigorous)", count, 0.0125, 0.495))
         .series(curve("girgis-theorem-1 (rigorous)", count, 0.031, 0.5))
@@ -146,7 +146,7 @@ fn page(plots: &[Plot]) -> Result<Page, ReportError> {
             KeyFigure::new("ε at most", upper_bound(0.195_873), "any-ldp-pld, rigorous, δ = 1e-8"),
             KeyFigure::new("ε at least", lower_bound(0.137_39), "3-rr-pld"),
             KeyFigure::new("Local ε if all collude", "2.000", "per round, per client"),
-            KeyFigure::new("Rounds", "100 000", ""),
+            KeyFigure::new("Rounds", "100,000", ""),
         ])
         .paragraph(
             "Every client is protected with replace-one adjacency, if the shuffler permutes and does not collude.",
@@ -156,11 +156,31 @@ fn page(plots: &[Plot]) -> Result<Page, ReportError> {
     for plot in plots {
         figures.plot(plot)?;
     }
-    let mut again = Section::new("To compute this again");
-    again.preformatted("shuffledp epsilon --clients 1000000 --sampled 1000 \\\n    --local-epsilon 2 --rounds 100000 --delta 1e-8 --all");
+    let mut what_if = Section::new("What if");
+    what_if.cards([
+        Card::new("Half the clients", upper_bound(0.2812), "500,000 clients"),
+        Card::new("Twice the rounds", upper_bound(0.2771), "200,000 rounds"),
+        Card::new("Shuffler and server collude", "inf", "each report keeps its local ε of 2"),
+        Card::new("Twice δ", upper_bound(0.1921), "δ = 2e-8"),
+    ]);
+    let mut silent = Table::new([Column::text("bound"), Column::note("why it does not apply")]);
+    silent
+        .row([
+            "clones-closed-form",
+            "for the shuffle of all clients: Feldman, McMillan, Talwar 2021 (arXiv 2012.12803)",
+        ])?
+        .row(["gaussian-pair", "for the Gaussian randomizer: Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 1"])?;
+    let mut folded = Section::new("What does not apply").folded();
+    folded.table(silent);
     Ok(Page::new("Privacy report")
-        .subtitle("1 000 000 clients, 1 000 sampled per round, any 2-LDP randomizer, 100 000 rounds")
+        .subtitle("1,000,000 clients, 1,000 sampled per round, any 2-LDP randomizer, 100,000 rounds")
         .section(result)
+        .section(what_if)
         .section(figures)
-        .section(again))
+        .section(folded)
+        .provenance(
+            "shuffledp epsilon --clients 1000000 --sampled 1000 --local-epsilon 2 --rounds 100000 --delta 1e-8",
+            "shuffledp 0.1.0",
+            "2026-01-02",
+        ))
 }

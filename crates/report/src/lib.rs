@@ -5,8 +5,9 @@
 //!
 //! - [`number`]: a printed upper bound is never smaller than the value, a printed lower bound never larger;
 //! - [`Table`]: aligned text for a terminal, HTML, CSV;
-//! - [`Plot`]: curves as SVG, PNG, CSV;
-//! - [`Page`]: a self-contained HTML page of text, key figures, tables and plots.
+//! - [`Plot`]: curves as SVG, PNG, PDF, CSV;
+//! - [`Page`]: a self-contained HTML page of text, key figures, tables and plots;
+//! - [`STYLE`]: how such a page looks, for other pages that should look alike.
 
 mod error;
 mod escape;
@@ -18,6 +19,9 @@ mod table;
 mod wrap;
 
 pub use error::ReportError;
-pub use page::{KeyFigure, Page, Section};
+pub use page::{Card, KeyFigure, Page, Section};
 pub use plot::{Axis, Format, Plot, Scale, Series, Style};
 pub use table::{Align, Column, Table};
+
+/// The style sheet of every page: light and dark, wide and narrow. It needs nothing from elsewhere.
+pub const STYLE: &str = include_str!("style.css");

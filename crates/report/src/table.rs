@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::ReportError;
 use crate::escape;
-use crate::wrap::{display_width, wrap};
+use crate::page::link::linked;
+use crate::wrap::{display_width, pieces, wrap};
 
 /// Where the text of a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,6 +79,22 @@ const GUTTER: usize = 2;
 /// A column of remarks is not made narrower than this: below it the words themselves break.
 const MIN_NOTE_WIDTH: usize = 16;
 
+/// Width of a row.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GUTTER * widths.len().saturating_sub(1)
+}
+
+/// Makes columns narrower until a row has at most `limit` columns of the terminal, none below its `floor`, those without one not
+/// at all. The widest gives first, one character at a time: short ones keep their width.
+fn shrink(widths: &mut [usize], limit: usize, floor: impl Fn(usize) -> Option<usize>) {
+    let floors: Vec<usize> = (0..widths.len()).map(|i| floor(i).unwrap_or(usize::MAX)).collect();
+    for _ in limit..total(widths) {
+        let widest = (0..widths.len()).filter(|&i| widths[i] > floors[i]).max_by_key(|&i| widths[i]);
+        let Some(i) = widest else { break };
+        widths[i] -= 1;
+    }
+}
+
 impl Table {
     /// A table without rows.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
@@ -119,8 +136,9 @@ impl Table {
 
     /// Aligned plain text, ending in a newline.
     ///
-    /// Within `width` terminal columns, [`Column::note`]s are broken over several lines. Other columns are never cut: half a
-    /// number is another number. If they alone are too wide, lines are longer than `width`.
+    /// Within `width` terminal columns, [`Column::note`]s are broken over several lines, then, if it makes the table fit,
+    /// [`Column::text`]s, between words and after hyphens. Numbers are never cut: half a number is another number. If that is
+    /// not enough, names stay whole and lines are longer than `width`.
     pub fn to_text(&self, width: Option<usize>) -> String {
         let widths = self.text_widths(width);
         let mut out = String::new();
@@ -148,17 +166,18 @@ impl Table {
             })
             .collect();
         let Some(limit) = limit else { return widths };
-        // Take the excess from the widest column of remarks, one character at a time: short ones keep their width.
-        let mut excess = (widths.iter().sum::<usize>() + GUTTER * widths.len().saturating_sub(1)).saturating_sub(limit);
-        while excess > 0 {
-            let widest = (0..widths.len())
-                .filter(|&i| self.columns[i].wraps && widths[i] > MIN_NOTE_WIDTH)
-                .max_by_key(|&i| widths[i]);
-            let Some(i) = widest else { break };
-            widths[i] -= 1;
-            excess -= 1;
-        }
-        widths
+        let note = |i: usize| self.columns[i].wraps;
+        let name = |i: usize| self.columns[i].align == Align::Left && !self.columns[i].wraps;
+        shrink(&mut widths, limit, |i| note(i).then_some(MIN_NOTE_WIDTH));
+        // Names of several words, or joined by hyphens, may take several lines too, if that is what it needs to fit.
+        let longest = |i: usize| {
+            let cells = self.rows.iter().map(|row| &row[i]).chain([&self.columns[i].header]);
+            cells.flat_map(|cell| pieces(cell)).map(display_width).max().unwrap_or(0)
+        };
+        let mut narrower = widths.clone();
+        shrink(&mut narrower, limit, |i| name(i).then(|| longest(i)));
+        shrink(&mut narrower, limit, |i| note(i).then(|| longest(i).min(MIN_NOTE_WIDTH)));
+        if total(&narrower) <= limit { narrower } else { widths }
     }
 
     fn text_row(&self, cells: &[String], widths: &[usize], out: &mut String) {
@@ -185,7 +204,10 @@ impl Table {
         }
     }
 
-    /// A `<table>` element, footnotes in its foot. Everything is escaped.
+    /// A `<table>` element, footnotes in its foot. Everything is escaped; citations in remarks and footnotes are links.
+    ///
+    /// Every cell names its column (`data-label`), and a table with remarks has the class `stack`: the style sheet of a page
+    /// stacks its cells on a narrow screen. One of two columns is a `pair`: a name and a remark need no names of columns.
     pub fn to_html(&self) -> String {
         let class = |column: &Column| match (column.align, column.wraps) {
             (Align::Right, _) => " class=\"number\"",
@@ -193,7 +215,12 @@ impl Table {
             (Align::Left, true) => " class=\"note\"",
             (Align::Left, false) => "",
         };
-        let mut out = String::from("<table>\n<thead><tr>");
+        let stack = match self.columns.iter().any(|column| column.wraps) {
+            true if self.columns.len() == 2 => " class=\"stack pair\"",
+            true => " class=\"stack\"",
+            false => "",
+        };
+        let mut out = format!("<table{stack}>\n<thead><tr>");
         for column in &self.columns {
             out.push_str(&format!("<th scope=\"col\"{}>{}</th>", class(column), escape::html(&column.header)));
         }
@@ -201,7 +228,8 @@ impl Table {
         for row in &self.rows {
             out.push_str("<tr>");
             for (column, cell) in self.columns.iter().zip(row) {
-                out.push_str(&format!("<td{}>{}</td>", class(column), escape::html(cell)));
+                let (label, text) = (escape::html(&column.header), linked(cell));
+                out.push_str(&format!("<td{} data-label=\"{label}\">{text}</td>", class(column)));
             }
             out.push_str("</tr>\n");
         }
@@ -210,7 +238,7 @@ impl Table {
             out.push_str("<tfoot>\n");
             for footnote in &self.footnotes {
                 let span = self.columns.len();
-                out.push_str(&format!("<tr><td colspan=\"{span}\">{}</td></tr>\n", escape::html(footnote)));
+                out.push_str(&format!("<tr><td colspan=\"{span}\">{}</td></tr>\n", linked(footnote)));
             }
             out.push_str("</tfoot>\n");
         }

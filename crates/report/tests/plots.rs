@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests, which clippy.toml exempts only by attribute
 
+use std::io::Read as _;
+
 use proptest::prelude::*;
 use shuffledp_report::{Axis, Plot, ReportError, Scale, Series, Style};
 
@@ -113,7 +115,80 @@ fn png_has_the_size_and_the_colours() {
 fn same_input_same_bytes() {
     assert_eq!(ordinary().to_svg().unwrap(), ordinary().to_svg().unwrap());
     assert_eq!(ordinary().to_png().unwrap(), ordinary().to_png().unwrap());
+    assert_eq!(ordinary().to_pdf().unwrap(), ordinary().to_pdf().unwrap());
     assert_eq!(ordinary().to_csv(), ordinary().to_csv());
+}
+
+/// Colours of the strokes of a picture, as SVG spells them.
+fn strokes(svg: &str) -> std::collections::BTreeSet<String> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let colours = document.descendants().filter_map(|node| node.attribute("stroke").map(str::to_owned));
+    colours.filter(|colour| colour.starts_with('#')).collect()
+}
+
+#[test]
+fn a_key_is_a_colour_in_every_picture() {
+    let line = |label: &str| Series::new(label, (0..40).map(|i| (f64::from(i), 1.0)));
+    let empty = || Plot::new("t", Axis::linear("x"), Axis::linear("y"));
+    let alone = strokes(&empty().series(line("a").key(16)).to_svg().unwrap());
+    let crowd = (0..16).fold(empty(), |plot, key| plot.series(line("other").key(key)));
+    let company = strokes(&crowd.clone().series(line("a").key(16)).to_svg().unwrap());
+    let orange = "#E69F00".to_owned(); // 16 = 12 + 4, and orange is the fifth colour
+    assert!(alone.contains(&orange) && company.contains(&orange));
+    assert!(!strokes(&empty().series(line("b").key(3)).to_svg().unwrap()).contains(&orange));
+}
+
+#[test]
+fn pdf_is_one_page_with_its_fonts() {
+    let plot = ordinary().subtitle("ε ≤ 0.1, δ = 1e-8, σ² → ∞");
+    let pdf = plot.to_pdf().unwrap();
+    assert!(pdf.starts_with(b"%PDF-1.") && pdf.ends_with(b"%%EOF"));
+    let text = String::from_utf8_lossy(&pdf);
+    assert_eq!(text.matches("/Type /Page\n").count(), 1);
+    assert!(text.contains("/Count 1") && text.contains("/MediaBox [0 0 900 600]"));
+    assert!(!text.contains("Date"), "the same plot must give the same bytes tomorrow");
+    assert!(text.contains("+DejaVuSans\n") && text.contains("+DejaVuSans-Bold\n"));
+    // Every object stands where the table of references says.
+    let table = find(&pdf, b"xref\n", 0).unwrap();
+    for (number, entry) in String::from_utf8_lossy(&pdf[table..]).lines().skip(3).enumerate() {
+        let Some(offset) = entry.strip_suffix(" 00000 n").map(|digits| digits.parse::<usize>().unwrap()) else { break };
+        assert!(pdf[offset..].starts_with(format!("{} 0 obj", number + 1).as_bytes()), "object {}", number + 1);
+    }
+    let streams = streams(&pdf);
+    // Both weights of the font, as TrueType, with a few of their several thousand letters.
+    let fonts: Vec<_> = streams.iter().filter(|stream| stream.starts_with(&[0, 1, 0, 0])).collect();
+    assert_eq!(fonts.len(), 2);
+    assert!(fonts.iter().all(|font| (2_000..60_000).contains(&font.len()) && find(font, b"glyf", 0).is_some()));
+    // The way back from letters to characters.
+    let maps: Vec<_> = streams
+        .iter()
+        .map(|stream| String::from_utf8_lossy(stream))
+        .filter(|text| text.contains("beginbfchar"))
+        .collect();
+    assert_eq!(maps.len(), 2);
+    for character in "ελδσ²→∞≤".chars().filter(|&c| c != 'λ') {
+        assert!(maps[0].contains(&format!("<{:04X}>", character as u32)), "{character}");
+    }
+    assert!(!maps[0].contains("<03BB>"), "λ does not occur");
+}
+
+/// Where a sequence of bytes begins, at `from` or later.
+fn find(bytes: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
+    bytes[from..].windows(wanted.len()).position(|window| window == wanted).map(|at| from + at)
+}
+
+/// The contents of a PDF's streams, unpacked.
+fn streams(pdf: &[u8]) -> Vec<Vec<u8>> {
+    let mut streams = Vec::new();
+    let mut at = 0;
+    while let Some(start) = find(pdf, b"\nstream\n", at).map(|start| start + b"\nstream\n".len()) {
+        let end = find(pdf, b"\nendstream", start).unwrap();
+        let mut unpacked = Vec::new();
+        flate2::read::ZlibDecoder::new(&pdf[start..end]).read_to_end(&mut unpacked).unwrap();
+        streams.push(unpacked);
+        at = end;
+    }
+    streams
 }
 
 #[test]
@@ -229,10 +304,10 @@ fn labels_of_an_axis_do_not_overlap() {
 fn saves_by_extension() {
     let directory = std::env::temp_dir().join(format!("shuffledp-report-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
-    for extension in ["svg", "PNG", "csv"] {
+    for extension in ["svg", "PNG", "pdf", "csv"] {
         ordinary().save(directory.join("plot").with_extension(extension)).unwrap();
     }
-    assert!(matches!(ordinary().save(directory.join("plot.pdf")), Err(ReportError::UnknownExtension { .. })));
+    assert!(matches!(ordinary().save(directory.join("plot.eps")), Err(ReportError::UnknownExtension { .. })));
     assert!(matches!(ordinary().save(directory.join("missing/plot.svg")), Err(ReportError::Write { .. })));
     std::fs::remove_dir_all(&directory).unwrap();
 }
@@ -262,12 +337,15 @@ proptest! {
                 style: [Style::Solid, Style::Dotted][i % 2],
                 emphasis: i % 3 == 0,
                 open_markers: i % 2 == 0,
+                key: (i % 5 == 0).then_some(31 * i),
+                ..Series::default()
             })
             .collect();
         if plot.series.iter().all(|series| series.points.is_empty()) {
             prop_assert!(plot.to_svg().is_err());
         } else if check(&plot) && size.0 * size.1 < 200_000 {
             prop_assert!(plot.to_png().is_ok());
+            prop_assert!(plot.to_pdf().is_ok());
         }
         plot.to_csv();
     }

@@ -1,39 +1,31 @@
-//! The data of a plot as CSV.
+//! The data of a plot as CSV: one row for every point.
 
-use super::Plot;
+use super::{Plot, Series};
 use crate::escape::csv_record;
+
+/// What is known about a series: the head of a column, and where it stands.
+type Known = (&'static str, fn(&Series) -> &str);
+
+const KNOWN: [Known; 3] =
+    [("name", |series| &series.name), ("kind", |series| &series.kind), ("standing", |series| &series.standing)];
 
 pub(super) fn render(plot: &Plot) -> String {
     let mut out = String::new();
-    csv_record(
-        std::iter::once(plot.x.heading()).chain(plot.series.iter().map(|series| series.label.clone())),
-        &mut out,
-    );
-    let sorted: Vec<Vec<(f64, f64)>> = plot
-        .series
-        .iter()
-        .map(|series| {
-            let mut points = series.points.clone();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            points
-        })
-        .collect();
-    // Merge by x. A series with several points at one x takes several rows there, so `next` moves by at most one per row.
-    let mut next = vec![0; sorted.len()];
-    while let Some(x) =
-        sorted.iter().zip(&next).filter_map(|(points, &i)| points.get(i)).map(|point| point.0).min_by(f64::total_cmp)
-    {
-        let mut record = vec![number(x)];
-        for (points, i) in sorted.iter().zip(&mut next) {
-            match points.get(*i) {
-                Some(point) if point.0.total_cmp(&x).is_eq() => {
-                    record.push(number(point.1));
-                    *i += 1;
-                }
-                _ => record.push(String::new()),
-            }
+    let x = if plot.x_id.is_empty() { plot.x.heading() } else { plot.x_id.clone() };
+    let which = if plot.series.iter().any(|series| !series.id.is_empty()) { "bound" } else { "series" };
+    // Only what any series has: columns of nothing help nobody.
+    let known: Vec<Known> =
+        KNOWN.into_iter().filter(|(_, read)| plot.series.iter().any(|series| !read(series).is_empty())).collect();
+    let heads = known.iter().map(|(head, _)| (*head).to_owned());
+    csv_record([x, which.to_owned()].into_iter().chain(heads).chain(["value".to_owned()]), &mut out);
+    for series in &plot.series {
+        let id = if series.id.is_empty() { &series.label } else { &series.id };
+        let mut points = series.points.clone();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (x, y) in points {
+            let known = known.iter().map(|(_, read)| read(series).to_owned());
+            csv_record([number(x), id.clone()].into_iter().chain(known).chain([number(y)]), &mut out);
         }
-        csv_record(record, &mut out);
     }
     out
 }
@@ -49,10 +41,28 @@ mod tests {
     use crate::{Axis, Plot, Series};
 
     #[test]
-    fn union_of_x_with_empty_cells() {
+    fn every_point_is_a_row() {
         let plot = Plot::new("t", Axis::log("rounds").unit("T"), Axis::log("ε"))
             .series(Series::new("a, b", [(10.0, 0.5), (1.0, f64::INFINITY)]))
             .series(Series::new("c", [(1e7, 1e-300), (10.0, 2.0), (10.0, 3.0)]));
-        assert_eq!(plot.to_csv(), "rounds (T),\"a, b\",c\n1,inf,\n10,0.5,2\n10,,3\n10000000,,1e-300\n");
+        assert_eq!(
+            plot.to_csv(),
+            "rounds (T),series,value\n1,\"a, b\",inf\n10,\"a, b\",0.5\n10,c,2\n10,c,3\n10000000,c,1e-300\n"
+        );
+    }
+
+    #[test]
+    fn what_is_known_has_columns_of_its_own() {
+        let bound = Series::new("Clones (rigorous)", [(1.0, 0.5)])
+            .named("clones-pld", "Feldman–McMillan–Talwar clones, composed")
+            .judged("upper", "rigorous");
+        let other = Series::new("other", [(1.0, 0.25)]).named("other-lower", "").judged("lower", "rigorous");
+        let plot = Plot::new("t", Axis::log("rounds T"), Axis::log("ε")).x_id("rounds").series(bound).series(other);
+        assert_eq!(
+            plot.to_csv(),
+            "rounds,bound,name,kind,standing,value\n\
+             1,clones-pld,\"Feldman–McMillan–Talwar clones, composed\",upper,rigorous,0.5\n\
+             1,other-lower,,lower,rigorous,0.25\n"
+        );
     }
 }

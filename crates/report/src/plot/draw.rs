@@ -6,7 +6,7 @@ use super::marker::{self, Look};
 use super::palette::{self, Colour, FAINT_INK, GRID, INK, MINOR_GRID, PAPER};
 use super::surface::{Anchor, Surface, Text};
 use super::ticks::{Label, Ticks};
-use super::{Axis, Plot, Series, dash};
+use super::{Plot, Series, dash};
 use crate::ReportError;
 
 /// Radius of a marker.
@@ -17,9 +17,9 @@ const MARKERS: usize = 7;
 
 /// Draws a plot as planned.
 pub(super) fn draw(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
-    surface.background((f64::from(plot.size.0), f64::from(plot.size.1)), PAPER)?;
+    surface.background(layout.size, PAPER)?;
     grid(layout, surface)?;
-    axes(plot, layout, surface)?;
+    axes(layout, surface)?;
     curves(plot, layout, surface)?;
     words(layout, surface)?;
     if let Some((legend, corner)) = &layout.legend {
@@ -33,9 +33,11 @@ pub(super) fn stroke_width(series: &Series) -> f64 {
     if series.emphasis { 4.2 } else { 2.3 }
 }
 
-/// How many curves before this one share its style.
-pub(super) fn rank(plot: &Plot, index: usize) -> usize {
-    plot.series[..index].iter().filter(|series| series.style == plot.series[index].style).count()
+/// The dashes of a curve: those of its key, or another rhythm than the curves of its style before it.
+pub(super) fn pattern(plot: &Plot, index: usize) -> &'static [f64] {
+    let series = &plot.series[index];
+    let before = || plot.series[..index].iter().filter(|other| other.style == series.style).count();
+    dash::pattern(series.style, series.key.unwrap_or_else(before))
 }
 
 fn grid(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
@@ -57,7 +59,7 @@ fn grid(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
     Ok(())
 }
 
-fn axes(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
+fn axes(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
     let (unit, Frame { left, top, right, bottom }) = (layout.unit, layout.frame);
     let line = 1.4 * unit;
     surface.stroke(&[(left, top), (left, bottom), (right, bottom)], line, INK)?;
@@ -79,28 +81,16 @@ fn axes(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), R
             tick_label(label, (end, y + 0.36 * TICK * unit), 1.0, unit, surface)?;
         }
     }
-    let heading = |text: &str, at, upright, surface: &mut dyn Surface| {
-        let size = HEADING * unit;
-        surface.text(&Text { text, at, anchor: Anchor::Middle, size, weight: Weight::Regular, colour: INK, upright })
-    };
-    let middle = ((left + right) / 2.0, (top + bottom) / 2.0);
-    heading(&with_multiplier(&plot.x, &layout.x_ticks), (middle.0, layout.x_heading), false, surface)?;
-    heading(&with_multiplier(&plot.y, &layout.y_ticks), (layout.y_heading, middle.1), true, surface)
-}
-
-/// The heading of an axis, with the power of ten its labels are to be multiplied by.
-fn with_multiplier(axis: &Axis, ticks: &Ticks) -> String {
-    let Some(exponent) = ticks.multiplier else { return axis.heading() };
-    let raised: String = exponent
-        .to_string()
-        .chars()
-        .map(|c| match c {
-            '-' => '⁻',
-            digit => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize - '0' as usize],
-        })
-        .collect();
-    let unit = if axis.unit.is_empty() { String::new() } else { format!(" {}", axis.unit) };
-    format!("{} (×10{raised}{unit})", axis.label)
+    let size = HEADING * unit;
+    for (heading, upright) in [(&layout.x_heading, false), (&layout.y_heading, true)] {
+        for (line, text) in heading.lines.iter().enumerate() {
+            let down = line as f64 * LEADING * size;
+            let at = if upright { (heading.at.0 + down, heading.at.1) } else { (heading.at.0, heading.at.1 + down) };
+            let (anchor, weight, colour) = (Anchor::Middle, Weight::Regular, INK);
+            surface.text(&Text { text, at, anchor, size, weight, colour, upright })?;
+        }
+    }
+    Ok(())
 }
 
 /// A tick's label, `before` of its width to the left of `at`.
@@ -136,6 +126,7 @@ fn tick_label(
 }
 
 fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
+    let slots = palette::slots(plot);
     // Solid under dashed under dotted, thick under thin: where curves coincide, each shows through the next.
     let mut order: Vec<usize> = (0..plot.series.len()).collect();
     order.sort_by_key(|&index| (plot.series[index].style, !plot.series[index].emphasis));
@@ -148,10 +139,10 @@ fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(),
     for (&index, company) in order.iter().zip(&company) {
         let series = &plot.series[index];
         let width = stroke_width(series) * layout.unit * (1.0 + 0.8 * company.above.min(4) as f64);
-        let pattern = dash::pattern(series.style, rank(plot, index));
+        let pattern = pattern(plot, index);
         for line in &pixels[index] {
             for piece in dash::dashes(line, pattern, layout.unit) {
-                surface.stroke(&piece, width, palette::curve(index))?;
+                surface.stroke(&piece, width, palette::curve(slots[index]))?;
             }
         }
     }
@@ -163,8 +154,8 @@ fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(),
             let below = taken.iter().filter(near).count();
             let grown = if plot.series[index].emphasis { 1.25 } else { 1.0 };
             let radius = MARKER * grown * layout.unit * 0.6f64.powi(below.min(3) as i32);
-            let (colour, open) = (palette::curve(index), plot.series[index].open_markers);
-            marker::draw(surface, index, at, Look { radius, colour, open, rim: below == 0 })?;
+            let (colour, open) = (palette::curve(slots[index]), plot.series[index].open_markers);
+            marker::draw(surface, slots[index], at, Look { radius, colour, open, rim: below == 0 })?;
             taken.push(at);
         }
     }
@@ -234,12 +225,11 @@ fn marked_points(
 
 /// Title, subtitle and caption.
 fn words(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
-    let left = layout.frame.left.min(layout.y_heading);
     let mut y = layout.title_top;
     let mut block = |lines: &[String], size: f64, weight: Weight, colour: Colour, y: &mut f64| {
         for line in lines {
             *y += size * LEADING * layout.unit;
-            let at = (left - 0.85 * HEADING * layout.unit, *y - 0.3 * size * layout.unit);
+            let at = (layout.words_left, *y - 0.3 * size * layout.unit);
             let (anchor, size) = (Anchor::Start, size * layout.unit);
             surface.text(&Text { text: line, at, anchor, size, weight, colour, upright: false })?;
         }

@@ -4,9 +4,9 @@ use super::palette::{Colour, PAPER};
 use super::surface::Surface;
 use crate::ReportError;
 
-/// Corners of the shapes, in radii from the centre. A seventh curve starts again at the first, in another colour: 6 shapes and 8
-/// colours tell 24 curves apart.
-const SHAPES: [&[(f64, f64)]; 6] = [
+/// Corners of the shapes, in radii from the centre. An eighth curve starts again at the first, in another colour: 7 shapes and
+/// 12 colours, which have no common divisor, tell 84 curves apart.
+const SHAPES: [&[(f64, f64)]; 7] = [
     CIRCLE,
     &[(-0.87, -0.87), (0.87, -0.87), (0.87, 0.87), (-0.87, 0.87)],
     &[(0.0, -1.15), (1.05, 0.7), (-1.05, 0.7)],
@@ -26,6 +26,21 @@ const SHAPES: [&[(f64, f64)]; 6] = [
         (-1.1, -0.4),
         (-0.4, -0.4),
     ],
+    // A cross on its side.
+    &[
+        (0.0, -0.55),
+        (0.6, -1.15),
+        (1.15, -0.6),
+        (0.55, 0.0),
+        (1.15, 0.6),
+        (0.6, 1.15),
+        (0.0, 0.55),
+        (-0.6, 1.15),
+        (-1.15, 0.6),
+        (-0.55, 0.0),
+        (-1.15, -0.6),
+        (-0.6, -1.15),
+    ],
 ];
 
 const CIRCLE: &[(f64, f64)] = &[];
@@ -41,14 +56,14 @@ pub(super) struct Look {
     pub(super) rim: bool,
 }
 
-/// Draws the marker of the curve at this position in the legend.
+/// Draws the marker of the curve in this slot.
 pub(super) fn draw(
     surface: &mut dyn Surface,
-    index: usize,
+    slot: usize,
     centre: (f64, f64),
     Look { radius, colour, open, rim }: Look,
 ) -> Result<(), ReportError> {
-    let shape = SHAPES[index % SHAPES.len()];
+    let shape = SHAPES[slot % SHAPES.len()];
     if rim {
         fill(surface, shape, centre, radius * 1.3, PAPER)?;
     }

@@ -1,8 +1,9 @@
-//! Curves over two axes, as SVG, PNG and CSV.
+//! Curves over two axes, as SVG, PNG, PDF and CSV.
 //!
 //! The way of a plot: `curve` sorts out what can be drawn, `range` and `ticks` make the axes, `layout` decides where
-//! everything goes, `draw` puts it on a `surface`, and `svg` and `png` are the two surfaces.
+//! everything goes on a `canvas`, `draw` puts it on a `surface`, and `svg`, `png` and `pdf` are the surfaces.
 
+mod canvas;
 mod csv;
 mod curve;
 mod dash;
@@ -12,15 +13,20 @@ mod layout;
 mod legend;
 mod marker;
 pub(crate) mod palette;
+mod pdf;
 mod png;
 mod range;
 mod surface;
 mod svg;
 mod ticks;
 
+#[cfg(test)]
+mod overlaps;
+
 use std::path::Path;
 
 use crate::ReportError;
+use canvas::Canvas;
 
 /// The smallest side of a picture, in pixels.
 pub const MIN_SIDE: u32 = 160;
@@ -34,12 +40,14 @@ pub enum Format {
     Svg,
     /// A picture in pixels.
     Png,
+    /// A picture that scales, on one page, with its fonts inside.
+    Pdf,
     /// The numbers.
     Csv,
 }
 
 impl Format {
-    /// The format that a file's name ends in: `.svg`, `.png` or `.csv`.
+    /// The format that a file's name ends in: `.svg`, `.png`, `.pdf` or `.csv`.
     ///
     /// # Errors
     /// [`ReportError::UnknownExtension`].
@@ -47,8 +55,9 @@ impl Format {
         match crate::save::extension(path).as_str() {
             "svg" => Ok(Self::Svg),
             "png" => Ok(Self::Png),
+            "pdf" => Ok(Self::Pdf),
             "csv" => Ok(Self::Csv),
-            _ => Err(ReportError::UnknownExtension { path: path.into(), known: ".svg, .png or .csv" }),
+            _ => Err(ReportError::UnknownExtension { path: path.into(), known: ".svg, .png, .pdf or .csv" }),
         }
     }
 }
@@ -96,6 +105,21 @@ impl Axis {
     pub(crate) fn heading(&self) -> String {
         if self.unit.is_empty() { self.label.clone() } else { format!("{} ({})", self.label, self.unit) }
     }
+
+    /// The heading, with the power of ten that the labels of the axis are to be multiplied by.
+    fn heading_with(&self, multiplier: Option<i32>) -> String {
+        let Some(exponent) = multiplier else { return self.heading() };
+        let raised: String = exponent
+            .to_string()
+            .chars()
+            .map(|c| match c {
+                '-' => '⁻',
+                digit => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize - '0' as usize],
+            })
+            .collect();
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        format!("{} (×10{raised}{unit})", self.label)
+    }
 }
 
 /// How a curve is stroked.
@@ -129,6 +153,16 @@ pub struct Series {
     pub emphasis: bool,
     /// Whether its markers are open, to tell two families of curves apart.
     pub open_markers: bool,
+    /// Its place in a table of everything that is ever drawn: decides colour, marker and rhythm; see [`Series::key`].
+    pub key: Option<usize>,
+    /// What CSV calls it; the label if empty.
+    pub id: String,
+    /// Its name for people, for CSV.
+    pub name: String,
+    /// Of which kind it is ("upper", "lower"), for CSV.
+    pub kind: String,
+    /// What its values are worth ("rigorous", "conjectured"), for CSV.
+    pub standing: String,
 }
 
 impl Series {
@@ -152,6 +186,30 @@ impl Series {
     /// The same curve with open markers.
     pub fn open_markers(mut self) -> Self {
         self.open_markers = true;
+        self
+    }
+
+    /// The same curve with the colour, the marker and the rhythm of dashes that belong to `key`, in this picture and in every
+    /// other.
+    ///
+    /// The caller keeps a fixed table, such as the list of all bounds, and passes a curve's position in it. Colour and marker
+    /// are read off two fixed lists, of 12 colours and 7 shapes: `key % 12` and `key % 7`, so that 84 keys look different,
+    /// and two keys with the same colour have different markers. Curves without a key take the first looks that no key of
+    /// the picture has taken.
+    pub fn key(mut self, key: usize) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// The same curve with what CSV says about it: its identifier and its name for people.
+    pub fn named(mut self, id: impl Into<String>, name: impl Into<String>) -> Self {
+        (self.id, self.name) = (id.into(), name.into());
+        self
+    }
+
+    /// The same curve with what CSV says about it: its kind and what its values are worth.
+    pub fn judged(mut self, kind: impl Into<String>, standing: impl Into<String>) -> Self {
+        (self.kind, self.standing) = (kind.into(), standing.into());
         self
     }
 
@@ -192,13 +250,24 @@ pub struct Plot {
     pub caption: String,
     /// Width and height in pixels; 1200 × 800 unless told. Text and lines grow with it.
     pub size: (u32, u32),
+    /// What CSV calls the column of x; the heading of the axis if empty.
+    pub x_id: String,
 }
 
 impl Plot {
     /// A plot without curves.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
-        let (subtitle, caption, shown) = (String::new(), String::new(), (f64::NEG_INFINITY, f64::INFINITY));
-        Self { title: title.into(), subtitle, x, y, series: Vec::new(), shown, caption, size: (1200, 800) }
+        Self {
+            title: title.into(),
+            subtitle: String::new(),
+            x,
+            y,
+            series: Vec::new(),
+            shown: (f64::NEG_INFINITY, f64::INFINITY),
+            caption: String::new(),
+            size: (1200, 800),
+            x_id: String::new(),
+        }
     }
 
     /// The same plot with a subtitle.
@@ -231,9 +300,21 @@ impl Plot {
         self
     }
 
+    /// The same plot, its column of x in CSV called so.
+    pub fn x_id(mut self, id: impl Into<String>) -> Self {
+        self.x_id = id.into();
+        self
+    }
+
     /// What had to be left out of the picture, such as "3 values are infinite and not drawn."
     pub fn notes(&self) -> Vec<String> {
         curve::Omitted::of(self).notes()
+    }
+
+    /// Caption and notes.
+    pub(crate) fn remarks(&self) -> String {
+        let remarks = std::iter::once(self.caption.clone()).chain(self.notes()).filter(|text| !text.is_empty());
+        remarks.collect::<Vec<_>>().join(" ")
     }
 
     /// The picture as an SVG document.
@@ -241,7 +322,12 @@ impl Plot {
     /// # Errors
     /// [`ReportError::NothingToDraw`] without a drawable point, [`ReportError::PictureSize`] for an absurd size.
     pub fn to_svg(&self) -> Result<String, ReportError> {
-        svg::render(self)
+        svg::render(self, &Canvas::of(self)?, None)
+    }
+
+    /// The picture for a page, which says title, subtitle and caption itself: once for wide screens and once for narrow ones.
+    pub(crate) fn to_page_svgs(&self) -> Result<[String; 2], ReportError> {
+        Ok([svg::render(self, &canvas::BROAD, Some("broad"))?, svg::render(self, &canvas::NARROW, Some("narrow"))?])
     }
 
     /// The picture as a PNG file.
@@ -252,8 +338,18 @@ impl Plot {
         png::render(self)
     }
 
-    /// The data as CSV: a column of x and a column for each series, one row for every x that occurs. Every value is written in
-    /// full, those that a picture leaves out too; a series without a point at some x has an empty cell there.
+    /// The picture as a PDF file of one page, a pixel being 1/96 inch. Its fonts are in it, and letters remain letters: they can
+    /// be searched and copied. It carries no date: the same plot gives the same bytes.
+    ///
+    /// # Errors
+    /// As [`Plot::to_svg`].
+    pub fn to_pdf(&self) -> Result<Vec<u8>, ReportError> {
+        pdf::render(self)
+    }
+
+    /// The data as CSV, one row for every point: x, which series ("bound" if the series have identifiers, else "series"),
+    /// what is known about it (name, kind, standing, each if any series has it) and the value. Series come in their order,
+    /// their points by increasing x. Every value is written in full, those that a picture leaves out too.
     pub fn to_csv(&self) -> String {
         csv::render(self)
     }
@@ -266,11 +362,12 @@ impl Plot {
         match format {
             Format::Svg => self.to_svg().map(String::into_bytes),
             Format::Png => self.to_png(),
+            Format::Pdf => self.to_pdf(),
             Format::Csv => Ok(self.to_csv().into_bytes()),
         }
     }
 
-    /// Writes the plot in the format its name ends in: `.svg`, `.png` or `.csv`.
+    /// Writes the plot in the format its name ends in: `.svg`, `.png`, `.pdf` or `.csv`.
     ///
     /// # Errors
     /// [`ReportError::UnknownExtension`], [`ReportError::Write`], and those of [`Plot::to_svg`].

@@ -8,6 +8,7 @@ use ab_glyph::{Font as _, ScaleFont as _};
 use plotters::backend::BitMapBackend;
 use plotters::prelude::{DrawingBackend, RGBColor};
 
+use super::canvas::Canvas;
 use super::font;
 use super::palette::{Colour, PAPER};
 use super::surface::{Anchor, Surface, Text};
@@ -20,7 +21,7 @@ const OVERSAMPLING: usize = 3;
 const STRAIGHT: f64 = 0.985;
 
 pub(super) fn render(plot: &Plot) -> Result<Vec<u8>, ReportError> {
-    let layout = layout::Layout::of(plot)?;
+    let layout = layout::Layout::of(plot, &Canvas::of(plot)?)?;
     let (width, height) = (plot.size.0 as usize, plot.size.1 as usize);
     let mut large = vec![PAPER.0; width * height * 3 * OVERSAMPLING * OVERSAMPLING];
     let size = ((width * OVERSAMPLING) as u32, (height * OVERSAMPLING) as u32);

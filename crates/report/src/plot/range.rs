@@ -8,6 +8,8 @@ pub(super) struct Range {
     pub(super) scale: Scale,
     pub(super) low: f64,
     pub(super) high: f64,
+    /// Whether fractions mean nothing here, as between two rounds.
+    pub(super) whole: bool,
 }
 
 /// Logarithms of the smallest and the largest positive double.
@@ -51,6 +53,7 @@ impl Range {
             scale: Scale::Linear,
             low: if from_zero { 0.0 } else { (low - margin).max(f64::MIN) },
             high: (high + margin).min(f64::MAX),
+            whole: false,
         }
     }
 
@@ -60,7 +63,7 @@ impl Range {
             // Where doubles end, a narrow range holds no round number.
             let margin = if low.abs() > 300.0 { 1.0 } else { 0.5 };
             let (low, high) = ((low - margin).max(LOG_LIMITS.0), (high + margin).min(LOG_LIMITS.1));
-            return Self { scale: Scale::Log, low, high };
+            return Self { scale: Scale::Log, low, high, whole: false };
         }
         let margin = MARGIN * span;
         // An end that almost reaches a power of ten goes on to it; the data of a sweep usually start and end at one.
@@ -77,7 +80,18 @@ impl Range {
             scale: Scale::Log,
             low: settle(low, -margin, (low + 1e-9).floor()).max(LOG_LIMITS.0),
             high: settle(high, margin, (high - 1e-9).ceil()).min(LOG_LIMITS.1),
+            whole: false,
         }
+    }
+
+    /// Finds out whether the values it was made for are whole numbers, several units apart.
+    pub(super) fn judge_whole(&mut self, values: impl Iterator<Item = f64>) {
+        let (mut low, mut high, mut whole) = (f64::INFINITY, f64::NEG_INFINITY, true);
+        for value in values {
+            (low, high) = (low.min(value), high.max(value));
+            whole &= value.fract().abs() <= 0.0;
+        }
+        self.whole = whole && high - low >= 2.0;
     }
 
     /// The same range without what lies outside these values, if anything is left of it.

@@ -5,6 +5,7 @@ use plotters::prelude::{DrawingBackend, IntoFont, RGBColor, ShapeStyle, TextStyl
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, FontTransform};
 
+use super::canvas::Canvas;
 use super::font::Weight;
 use super::palette::Colour;
 use super::surface::{Anchor, Surface, Text};
@@ -19,9 +20,10 @@ const FONT_SIZE_DIVISOR: f64 = 1.24;
 /// plotters sets the baseline of `VPos::Top` this many ems below the position.
 const TOP_TO_BASELINE: f64 = 0.76;
 
-pub(super) fn render(plot: &Plot) -> Result<String, ReportError> {
-    let layout = layout::Layout::of(plot)?;
-    let (width, height) = plot.size;
+/// The document, with a class for the style sheet of a page.
+pub(super) fn render(plot: &Plot, canvas: &Canvas, class: Option<&str>) -> Result<String, ReportError> {
+    let layout = layout::Layout::of(plot, canvas)?;
+    let (width, height) = (layout.size.0.ceil() as u32, layout.size.1.ceil() as u32);
     let units = |pixels: u32| pixels * UNITS_PER_PIXEL as u32;
     let mut body = String::new();
     let mut surface = Svg { backend: SVGBackend::with_string(&mut body, (units(width), units(height))) };
@@ -30,8 +32,9 @@ pub(super) fn render(plot: &Plot) -> Result<String, ReportError> {
     drop(surface);
     // Replace the opening tag: shown in pixels, drawn in units, and named for those who hear it.
     let inside = body.split_once('\n').map_or("", |(_, rest)| rest);
+    let class = class.map_or(String::new(), |class| format!(" class=\"{class}\""));
     Ok(format!(
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" \
+        "<svg{class} width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" \
          xmlns=\"http://www.w3.org/2000/svg\">\n{inside}",
         units(width),
         units(height),

@@ -2,6 +2,7 @@
 
 use super::Scale;
 use super::range::Range;
+use crate::number::thousands;
 
 /// A number at a tick: `base`, and an exponent set higher if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,23 +37,25 @@ pub(super) fn ticks(range: &Range, most: usize) -> Ticks {
     }
 }
 
-/// Multiples of 1, 2, 2.5 or 5 times a power of ten.
+/// Multiples of 1, 2 or 5 times a power of ten.
 fn linear(range: &Range, low: f64, high: f64, most: usize) -> Ticks {
     let raw = (high / 2.0 - low / 2.0) / most as f64 * 2.0;
     let mut exponent = raw.log10().floor() as i32;
     let mantissa = raw / power(exponent);
-    let (mut step, mut decimals) = match mantissa {
-        m if m <= 1.0 => (1.0, 0),
-        m if m <= 2.0 => (2.0, 0),
-        m if m <= 2.5 => (2.5, 1),
-        m if m <= 5.0 => (5.0, 0),
-        _ => (10.0, 0),
+    let mut step = match mantissa {
+        m if m <= 1.0 => 1.0,
+        m if m <= 2.0 => 2.0,
+        m if m <= 5.0 => 5.0,
+        _ => 10.0,
     };
     if step > 5.0 {
         (step, exponent) = (1.0, exponent + 1);
     }
+    if range.whole && exponent < 0 {
+        (step, exponent) = (1.0, 0);
+    }
     if exponent >= 308 {
-        (step, decimals, exponent) = (1.0, 0, 308); // no double is larger than twice this
+        (step, exponent) = (1.0, 308); // no double is larger than twice this
     }
     let width = step * power(exponent);
     let (first, last) = ((low / width - 1e-9).ceil(), (high / width + 1e-9).floor());
@@ -60,7 +63,7 @@ fn linear(range: &Range, low: f64, high: f64, most: usize) -> Ticks {
     // Long rows of zeros are hard to count: state them once, at the axis.
     let multiplier = (largest >= 6 || largest <= -4).then_some(largest);
     let unit = multiplier.unwrap_or(0);
-    decimals = (unit - exponent + decimals).max(0);
+    let decimals = (unit - exponent).max(0);
     let count = ((last - first) as usize).min(4 * most);
     let marks = (0..=count)
         .map(|i| {
@@ -84,16 +87,18 @@ fn plain(value: f64, decimals: usize) -> Label {
     let digits = text.trim_start_matches('-');
     let zero = digits.bytes().all(|b| b == b'0' || b == b'.');
     let sign = if text.starts_with('-') && !zero { "−" } else { "" };
-    Label { base: format!("{sign}{digits}"), exponent: None }
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
+    let fraction = fraction.map_or(String::new(), |fraction| format!(".{fraction}"));
+    Label { base: format!("{sign}{}{fraction}", thousands(whole)), exponent: None }
 }
 
 /// Leading digits that get a label, the sparsest choice first.
-const LABELLED: [&[u32]; 4] = [&[1], &[1, 3], &[1, 2, 5], &[1, 2, 3, 4, 6, 8]];
+const LABELLED: [&[u32]; 2] = [&[1], &[1, 2, 5]];
 
 /// How many decades from one label to the next, where not each can have one.
 const STRIDES: [usize; 10] = [2, 3, 4, 5, 10, 20, 25, 50, 100, 200];
 
-/// Powers of ten, and if those are fewer than three, round numbers between them.
+/// Powers of ten, and if those are fewer than three, 2 and 5 times powers of ten too, unless these are too many.
 fn log(range: &Range, most: usize) -> Ticks {
     let (first, last) = ((range.low - 1e-9).ceil() as i32, (range.high + 1e-9).floor() as i32);
     let decades = (last - first + 1).max(0) as usize;
@@ -109,7 +114,9 @@ fn log(range: &Range, most: usize) -> Ticks {
         .filter(|&(.., place)| (-1e-9..=1.0 + 1e-9).contains(&place))
         .collect();
     let count = |digits: &[u32]| places.iter().filter(|(digit, ..)| digits.contains(digit)).count();
-    let Some(labelled) = LABELLED.into_iter().find(|digits| count(digits) >= 3) else {
+    let fits = |digits: &&[u32]| (3..=most.max(3)).contains(&count(digits));
+    let sparsest = || LABELLED.into_iter().find(|digits| count(digits) >= 2 && count(LABELLED[1]) >= 3);
+    let Some(labelled) = LABELLED.into_iter().find(fits).or_else(sparsest) else {
         // Less than a factor of two or so: the axis is nearly linear, and so are round numbers.
         return linear(range, 10f64.powf(range.low), 10f64.powf(range.high).min(f64::MAX), most.min(6));
     };
@@ -162,8 +169,11 @@ mod tests {
     fn decades() {
         assert_eq!(labels(Scale::Log, &[1.0, 1e5], 8), ["10^0", "10^1", "10^2", "10^3", "10^4", "10^5"]);
         assert_eq!(labels(Scale::Log, &[0.01, 30.0], 8), ["0.01", "0.1", "1", "10"]);
-        assert_eq!(labels(Scale::Log, &[2e-5, 3e-4], 8), ["3×10^−5", "10^−4", "3×10^−4"]);
-        assert_eq!(labels(Scale::Log, &[0.2, 6.0], 8), ["0.3", "1", "3"]);
+        assert_eq!(labels(Scale::Log, &[2e-5, 3e-4], 8), ["2×10^−5", "5×10^−5", "10^−4", "2×10^−4"]);
+        assert_eq!(labels(Scale::Log, &[0.2, 6.0], 8), ["0.2", "0.5", "1", "2", "5"]);
+        assert_eq!(labels(Scale::Log, &[1.5, 600.0], 8), ["2", "5", "10", "20", "50", "100", "200", "500"]);
+        assert_eq!(labels(Scale::Log, &[1.5, 600.0], 5), ["10", "100"]);
+        assert_eq!(labels(Scale::Log, &[1e3, 4e4], 8), ["1,000", "2,000", "5,000", "10,000", "20,000"]);
         assert_eq!(
             labels(Scale::Log, &[1e-300, 1e300], 7),
             ["10^−300", "10^−200", "10^−100", "10^0", "10^100", "10^200", "10^300"]
@@ -177,11 +187,23 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_have_no_fractions_between() {
+        let values = [1.0, 2.0, 3.0, 6.0];
+        let mut range = Range::around(Scale::Linear, values.into_iter()).unwrap();
+        range.judge_whole(values.into_iter());
+        let labels = ticks(&range, 12).marks.into_iter().filter_map(|tick| tick.label).map(|label| label.base);
+        assert_eq!(labels.collect::<Vec<_>>(), ["0", "1", "2", "3", "4", "5", "6"]);
+        range.judge_whole([1.0, 2.5, 6.0].into_iter());
+        assert!(!range.whole);
+    }
+
+    #[test]
     fn linear_steps() {
         assert_eq!(labels(Scale::Linear, &[0.0, 1.0], 6), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(Scale::Linear, &[-1.0, 1.0], 5), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
-        assert_eq!(labels(Scale::Linear, &[0.0, 1e-9], 5), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
+        assert_eq!(labels(Scale::Linear, &[0.0, 1e-9], 6), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(Scale::Linear, &[0.90, 0.97], 5), ["0.90", "0.92", "0.94", "0.96"]);
+        assert_eq!(labels(Scale::Linear, &[0.0, 40_000.0], 5), ["0", "10,000", "20,000", "30,000", "40,000"]);
     }
 
     #[test]

@@ -7,17 +7,20 @@ use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
 const PAGE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 
-static WHOLE: LazyLock<String> = LazyLock::new(|| PAGE.replace("{style}", STYLE).replace("{script}", SCRIPT));
+/// The look of the report pages, and what only this page has.
+static STYLE: LazyLock<String> =
+    LazyLock::new(|| format!("{}{}", shuffledp_report::STYLE, include_str!("page/page.css")));
+
+static WHOLE: LazyLock<String> = LazyLock::new(|| PAGE.replace("{style}", &STYLE).replace("{script}", SCRIPT));
 
 /// Only this style and this script, and requests only to where the page came from.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     format!(
         "default-src 'none'; style-src {}; script-src {}; connect-src 'self'; img-src data:; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'",
-        source(STYLE),
+        source(&STYLE),
         source(SCRIPT)
     )
 });

@@ -1,5 +1,5 @@
 "use strict";
-const WIDTH = 900, HEIGHT = 220, LEFT = 56, RIGHT = 130, TOP = 12, BOTTOM = 28;
+const HEIGHT = 220, TOP = 14, BOTTOM = 30, LINE = 18;
 const PHASES = {
   "open": "a round is open", "between-rounds": "between two rounds", "finished": "all rounds are done",
   "budget-spent": "stopped: another round would exceed the budget",
@@ -19,7 +19,8 @@ const rounded = (value, digits, direction) => {
 const up = (value, digits = 4) => rounded(value, digits, Math.ceil);
 const down = (value, digits = 4) => rounded(value, digits, Math.floor);
 const percent = (share) => `${(100 * share).toFixed(2)} %`;
-const whole = (number) => Math.round(number).toLocaleString("en").replaceAll(",", " ");
+const plain = (number) => (number > 0 && number < 1e-3 ? number.toExponential() : String(number));
+const whole = (number) => Math.round(number).toLocaleString("en");
 
 function element(name, text, attributes = {}) {
   const made = document.createElement(name);
@@ -35,57 +36,93 @@ function drawn(name, attributes, text) {
   return made;
 }
 
-// A chart's frame: where rounds and values are, with their numbers written at the axes.
-function frame(place, description, rounds, most, write) {
-  const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": description });
-  const last = Math.max(rounds, 1);
-  const x = (round) => LEFT + ((round - 0.5) / last) * (WIDTH - LEFT - RIGHT);
-  const y = (value) => HEIGHT - BOTTOM - (Math.min(value, most) / most) * (HEIGHT - TOP - BOTTOM);
-  for (let step = 0; step <= 4; step++) {
-    const value = (most * step) / 4;
-    svg.append(drawn("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }));
-    svg.append(drawn("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, write(value)));
-  }
-  for (const round of new Set([1, Math.ceil(last / 2), last])) {
-    svg.append(drawn("text", { x: x(round), y: HEIGHT - 8, "text-anchor": "middle" }, `round ${round}`));
-  }
-  byId(place).replaceChildren(svg);
-  return { svg, x, y };
+// Letters are 14 px; those of the widest system fonts take 0.62 em each on average.
+const textWidth = (text) => 8.7 * text.length;
+
+// 1, 2 or 5 times a power of ten: the smallest with which `parts` steps reach `most`.
+function roundStep(most, parts) {
+  const power = 10 ** Math.floor(Math.log10(most / parts));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step * parts >= most * (1 - 1e-9));
 }
 
-function line({ svg, x, y }, points, kind, label) {
+// Round numbers of rounds at the axis: as many as have room for their labels.
+function roundTicks(last, width) {
+  const most = Math.max(1, Math.floor(width / (textWidth(whole(last)) + 24)));
+  const step = Math.max(1, roundStep(last, most));
+  const ticks = [];
+  for (let round = step; round <= last; round += step) ticks.push(round);
+  return last >= 1 && step > 1 && textWidth("1") + 24 < (width * step) / last ? [1, ...ticks] : ticks;
+}
+
+// A chart's frame: where rounds and values are, with their numbers written at the axes. `labels` are those that stand at the
+// right, at the ends of lines: the frame leaves room for them.
+function frame(place, description, rounds, most, write, labels) {
+  const width = Math.max(byId(place).clientWidth, 240);
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": description });
+  const step = roundStep(most, 5), values = [];
+  for (let index = 0; index * step <= most * (1 + 1e-9); index++) values.push(index * step);
+  const left = 8 + Math.max(...values.map((value) => textWidth(write(value))));
+  const right = width - 10 - Math.max(0, ...labels.map(textWidth));
+  const last = Math.max(rounds, 1);
+  const x = (round) => left + ((round - 0.5) / last) * (right - left);
+  const y = (value) => HEIGHT - BOTTOM - (Math.min(value, most) / most) * (HEIGHT - TOP - BOTTOM);
+  for (const value of values) {
+    svg.append(drawn("line", { class: "axis", x1: left, x2: right, y1: y(value), y2: y(value) }));
+    svg.append(drawn("text", { x: left - 6, y: y(value) + 5, "text-anchor": "end" }, write(value)));
+  }
+  for (const round of roundTicks(last, right - left)) {
+    svg.append(drawn("text", { x: x(round), y: HEIGHT - 10, "text-anchor": "middle" }, whole(round)));
+  }
+  byId(place).replaceChildren(svg);
+  return { svg, x, y, left, right, ends: [] };
+}
+
+function line({ svg, x, y, ends }, points, kind, label) {
   if (points.length === 0) return;
   const path = points.map(([round, value], index) => `${index ? "L" : "M"}${x(round).toFixed(1)} ${y(value).toFixed(1)}`);
   svg.append(drawn("path", { class: kind, d: path.join("") }));
-  if (points.length === 1) svg.append(drawn("circle", { class: "point", cx: x(points[0][0]), cy: y(points[0][1]), r: 3 }));
-  const [round, value] = points.at(-1);
-  svg.append(drawn("text", { x: Math.min(x(round) + 6, WIDTH - RIGHT + 6), y: y(value) + 4 }, label));
+  if (points.length === 1) svg.append(drawn("circle", { class: `point ${kind}`, cx: x(points[0][0]), cy: y(points[0][1]), r: 3 }));
+  ends.push({ at: y(points.at(-1)[1]), label });
 }
 
-// Its label stands where no line ends: over it on the left, or beside it.
-function limit({ svg, y }, value, label, beside) {
-  svg.append(drawn("line", { class: "limit", x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }));
-  const place = beside ? { x: WIDTH - RIGHT + 6, y: y(value) + 4 } : { x: LEFT + 6, y: y(value) - 5 };
-  svg.append(drawn("text", place, label));
+function limit({ svg, y, left, right, ends }, value, label) {
+  svg.append(drawn("line", { class: "limit", x1: left, x2: right, y1: y(value), y2: y(value) }));
+  ends.push({ at: y(value), label });
+}
+
+// The labels at the right, each beside its line's end, moved apart where they would overlap.
+function endLabels({ svg, right, ends }) {
+  ends.sort((a, b) => a.at - b.at);
+  const lowest = HEIGHT - BOTTOM;
+  ends.forEach((end, index) => { end.at = Math.max(end.at, index ? ends[index - 1].at + LINE : TOP); });
+  for (let index = ends.length - 1, limit = lowest; index >= 0; index--, limit -= LINE) {
+    ends[index].at = Math.min(ends[index].at, limit);
+  }
+  for (const { at, label } of ends) svg.append(drawn("text", { x: right + 6, y: at + 5 }, label));
 }
 
 function charts(status) {
   const rounds = status.rounds, last = rounds.length ? rounds.at(-1).round : 0;
   const judged = rounds.filter((round) => round.test_accuracy !== undefined).map((round) => [round.round, round.test_accuracy]);
   const best = judged.length ? judged.at(-1)[1] : 0;
-  const accuracy = frame("accuracy", `Accuracy after ${last} rounds: ${percent(best)}`, last, 1, (value) => `${100 * value} %`);
+  const accuracy = frame("accuracy", `Accuracy after ${last} rounds: ${percent(best)}`, last, 1, (value) => `${Math.round(100 * value)} %`, [percent(best)]);
   line(accuracy, judged, "one", percent(best));
+  endLabels(accuracy);
 
-  const budget = status.privacy.budget;
+  const { budget, epsilon, epsilon_lower } = status.privacy;
   const finite = (of) => rounds.map((round) => [round.round, real(of(round))]).filter(([, value]) => Number.isFinite(value));
-  const epsilon = frame("epsilon", `ε spent: ${up(status.privacy.epsilon)} of ${budget}`, last, budget * 1.15, (value) => value.toPrecision(2));
-  limit(epsilon, budget, `budget ${budget}`, false);
-  line(epsilon, finite((round) => round.epsilon_lower), "two", `at least ${down(status.privacy.epsilon_lower)}`);
-  line(epsilon, finite((round) => round.epsilon), "one", `at most ${up(status.privacy.epsilon)}`);
+  const [upper, lower, whole_budget] = [`≤ ${up(epsilon)}`, `≥ ${down(epsilon_lower)}`, `budget ${budget}`];
+  const step = roundStep(1.05 * budget, 5), decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const spent = frame("epsilon", `ε spent: ${up(epsilon)} of ${budget}`, last, budget * 1.05, (value) => value.toFixed(decimals), [upper, lower, whole_budget]);
+  limit(spent, budget, whole_budget);
+  line(spent, finite((round) => round.epsilon_lower), "two", lower);
+  line(spent, finite((round) => round.epsilon), "one", upper);
+  endLabels(spent);
 
-  const most = 1.1 * Math.max(status.expected_reports, 1, ...rounds.map((round) => round.accepted + round.rejected));
-  const reports = frame("reports", "Reports in each round", last, most, whole);
-  const broad = Math.max(1, (0.7 * (WIDTH - LEFT - RIGHT)) / Math.max(last, 1));
+  const most = 1.05 * Math.max(status.expected_reports, 1, ...rounds.map((round) => round.accepted + round.rejected));
+  const expected = `${whole(status.expected_reports)} expected`;
+  const reports = frame("reports", "Reports in each round", last, most, whole, [expected]);
+  const broad = Math.max(1, (0.7 * (reports.right - reports.left)) / Math.max(last, 1));
   for (const round of rounds) {
     const { svg, x, y } = reports, left = x(round.round) - broad / 2;
     svg.append(drawn("rect", { class: "bar", x: left, width: broad, y: y(round.accepted), height: y(0) - y(round.accepted) }));
@@ -94,7 +131,8 @@ function charts(status) {
       svg.append(drawn("rect", { class: "rejected", x: left, width: broad, y: top, height: y(round.accepted) - top }));
     }
   }
-  limit(reports, status.expected_reports, `expected ${whole(status.expected_reports)}`, true);
+  limit(reports, status.expected_reports, expected);
+  endLabels(reports);
 }
 
 function figures(status) {
@@ -104,17 +142,16 @@ function figures(status) {
   const last = done.at(-1);
   const sum = (of) => rounds.reduce((total, round) => total + of(round), 0);
   const shown = [
-    ["Accuracy", judged.length ? percent(judged.at(-1).test_accuracy) : "–", judged.length ? `after round ${judged.at(-1).round}` : "not yet"],
-    ["ε spent", up(privacy.epsilon), `of ${privacy.budget}, at δ = ${privacy.delta}`],
+    ["Accuracy", judged.length ? percent(judged.at(-1).test_accuracy) : "–", judged.length ? `after round ${whole(judged.at(-1).round)}` : "not yet"],
+    ["ε spent", up(privacy.epsilon), `of ${privacy.budget}, at δ = ${plain(privacy.delta)}`],
     ["Rounds left", whole(privacy.rounds_left), `${whole(rounds.length)} of ${whole(status.rounds_planned)} opened`],
     ["Reports, last batch", last ? whole(last.accepted) : "–", `${whole(status.expected_reports)} expected`],
     ["Rejected, all rounds", whole(sum((round) => round.rejected)), `of ${whole(sum((round) => round.accepted + round.rejected))} reports`],
     ["Honest clients", whole(privacy.clients), `at least, each at rate ${privacy.check_in_rate}`],
   ];
   byId("figures").replaceChildren(...shown.map(([term, value, note]) => {
-    const entry = element("div"), data = element("dd", value);
-    data.append(element("small", note));
-    entry.append(element("dt", term), data);
+    const entry = element("div");
+    entry.append(element("dt", term), element("dd", value, { class: "value" }), element("dd", note, { class: "remark" }));
     return entry;
   }));
 }
@@ -122,13 +159,14 @@ function figures(status) {
 function table(status) {
   const heads = ["round", "how it ended", "reports", "rejected", "accuracy", "ε at most", "ε at least"];
   const head = element("tr");
-  head.append(...heads.map((text) => element("th", text, { scope: "col" })));
+  const kind = (index) => (index === 1 ? "" : "number");
+  head.append(...heads.map((text, index) => element("th", text, { scope: "col", class: kind(index) })));
   byId("table").tHead.replaceChildren(head);
   byId("table").tBodies[0].replaceChildren(...status.rounds.slice(-20).reverse().map((round) => {
     const row = element("tr");
     const accuracy = round.test_accuracy === undefined ? "–" : percent(round.test_accuracy);
     const cells = [round.round, STATUS[round.status], whole(round.accepted), whole(round.rejected), accuracy, up(round.epsilon), down(round.epsilon_lower)];
-    row.append(...cells.map((text) => element("td", text)));
+    row.append(...cells.map((text, index) => element("td", text, { class: kind(index) })));
     return row;
   }));
 }
@@ -136,7 +174,7 @@ function table(status) {
 function show(status) {
   document.title = `${status.name} – shuffledp server`;
   byId("name").textContent = status.name;
-  const open = status.open ? `round ${status.open.round} of ${status.rounds_planned} is open` : PHASES[status.phase];
+  const open = status.open ? `round ${whole(status.open.round)} of ${whole(status.rounds_planned)} is open` : PHASES[status.phase];
   byId("phase").textContent = open;
   byId("warning").hidden = status.warning === undefined;
   byId("warning").textContent = status.warning ?? "";
@@ -147,14 +185,15 @@ function show(status) {
   byId("task").textContent = `task ${status.task}, ${whole(status.weights)} weights, model ${status.answer}`;
 }
 
-let shown = "";
+let shown = "", last;
 async function poll() {
   try {
     const response = await fetch("/v1/status", { cache: "no-store" });
     if (!response.ok) throw new Error(`status ${response.status}`);
     const text = await response.text();
     if (text !== shown) {
-      show(JSON.parse(text));
+      last = JSON.parse(text);
+      show(last);
       shown = text;
     }
   } catch (error) {
@@ -163,4 +202,6 @@ async function poll() {
   }
   setTimeout(poll, 2000);
 }
+// Charts are as wide as the window lets them be.
+window.addEventListener("resize", () => { if (last !== undefined) charts(last); });
 poll();
