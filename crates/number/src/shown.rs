@@ -65,31 +65,41 @@ pub fn nearest(x: f64, digits: usize) -> String {
     layout(sign, if kept.is_empty() { "0" } else { kept }, exponent)
 }
 
-/// A count with its thousands apart.
+/// A whole number with its thousands separated.
 ///
 /// ```
 /// assert_eq!(shuffledp_number::shown::count(1_000_000), "1,000,000");
 /// ```
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+pub fn count(n: u64) -> String {
+    thousands(&n.to_string())
 }
 
-/// So many of something.
+/// A number of things: `plural(1, "client")` is "1 client", `plural(10_000, "client")` is "10,000 clients".
 ///
-/// ```
-/// assert_eq!(shuffledp_number::shown::plural(1, "client"), "1 client");
-/// assert_eq!(shuffledp_number::shown::plural(10_000, "client"), "10,000 clients");
-/// ```
-pub fn plural(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+/// Knows the regular plurals of English: "batches", "bounds", "queries", "days".
+pub fn plural(n: u64, noun: &str) -> String {
+    if n == 1 {
+        return format!("1 {noun}");
+    }
+    let sibilant = ["s", "x", "z", "ch", "sh"].iter().any(|end| noun.ends_with(end));
+    let plural = match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ if sibilant => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    };
+    format!("{} {plural}", count(n))
+}
+
+/// Decimal digits, without sign or point, in groups of three.
+pub fn thousands(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 fn directed(x: f64, digits: usize, direction: Direction) -> String {
@@ -203,6 +213,31 @@ mod tests {
             assert_eq!(round(-0.0, 4), "0");
         }
         assert_eq!(round_up_significant(2.5, 0), "3");
+    }
+
+    #[test]
+    fn counts_have_separators_and_nouns_agree() {
+        for (n, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (12_345, "12,345"),
+            (1_000_000, "1,000,000"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
+        ] {
+            assert_eq!(count(n), text);
+        }
+        for (n, noun, text) in [
+            (0, "round", "0 rounds"),
+            (1, "client", "1 client"),
+            (10_000, "client", "10,000 clients"),
+            (2, "batch", "2 batches"),
+            (2, "query", "2 queries"),
+            (2, "day", "2 days"),
+            (2, "class", "2 classes"),
+        ] {
+            assert_eq!(plural(n, noun), text);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 mod error;
 mod escape;
-pub mod number;
+pub use shuffledp_number::shown as number;
 mod page;
 pub mod plot;
 mod save;

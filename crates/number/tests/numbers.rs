@@ -1,7 +1,7 @@
 //! A printed bound is never stronger than the computed one, and never more than one unit in the last place weaker.
 
 use proptest::prelude::*;
-use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
+use shuffledp_number::shown::{nearest, round_down_significant, round_up_significant};
 
 /// One unit in the last of `digits` significant digits of `x`, generously: the power of ten at or above `|x|`, shifted.
 fn unit_in_last_place(x: f64, digits: usize) -> f64 {
