@@ -19,6 +19,7 @@ mod refusal;
 pub mod statement;
 mod value;
 pub mod warning;
+mod what_if;
 pub mod words;
 
 pub use given::{Given, parameter_of};
@@ -29,6 +30,7 @@ pub use quantity::{Quantity, given_number};
 pub use refusal::{Advice, Refusal, Spelling};
 pub use value::Value;
 pub use warning::Warning;
+pub use what_if::{WhatIf, what_if};
 
 /// The version of every answer.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -104,28 +104,33 @@ impl Statement {
     }
 }
 
-/// What is left of privacy if the shuffler hands the server who sent what: each report's own guarantee, composed.
+/// What is left of privacy if the shuffler hands the server who sent what.
 fn collusion(question: &Question) -> String {
+    let (left, note) = local_guarantee(question);
+    format!("If the shuffler and the server collude, what is left is {left} ({note})")
+}
+
+/// What reports promise without a shuffler, and to whom.
+pub(crate) fn local_guarantee(question: &Question) -> (String, String) {
     let rounds = question.rounds() as f64;
-    let local = |epsilon: f64| round_up_significant((epsilon * rounds).next_up(), 5);
-    let left = match question.randomizer().local_guarantee() {
-        LocalGuarantee::Pure { epsilon } => {
-            format!(
-                "only the local guarantee of each report is left, for a client in every round ε = {}",
-                local(epsilon)
-            )
-        }
-        LocalGuarantee::Approximate { epsilon, delta } => format!(
-            "only the local guarantee of each report is left, (ε0, δ0) = ({}, {})",
-            nearest(epsilon, 15),
-            nearest(delta, 15)
-        ),
-        LocalGuarantee::Gaussian { mu } | LocalGuarantee::Concentrated { mu } => format!(
-            "only the noise of each report is left, of which two records are {} standard deviations apart",
-            round_up_significant(mu, 5)
-        ),
+    let everywhere = match question.rounds() {
+        1 => "one report".to_owned(),
+        rounds => format!("a client in all {} rounds", count(rounds)),
     };
-    format!("If the shuffler and the server collude, {left}")
+    match question.randomizer().local_guarantee() {
+        LocalGuarantee::Pure { epsilon } => {
+            (format!("ε ≤ {}", round_up_significant((epsilon * rounds).next_up(), 5)), everywhere)
+        }
+        LocalGuarantee::Approximate { epsilon, delta } => {
+            let (epsilon, delta) = (round_up_significant(epsilon, 5), round_up_significant(delta, 5));
+            (format!("ε ≤ {epsilon} at δ = {delta}"), "each report".to_owned())
+        }
+        LocalGuarantee::Gaussian { mu } | LocalGuarantee::Concentrated { mu } => {
+            // Rounds of Gaussian noise add up in squares.
+            let mu = (mu * rounds.sqrt()).next_up();
+            (format!("noise of 1/{} of what it hides", round_up_significant(mu, 5)), everywhere)
+        }
+    }
 }
 
 /// A statement as JSON: the answer, and its sentences.

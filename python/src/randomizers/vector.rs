@@ -32,7 +32,10 @@ pub(crate) struct VectorRandomizer {
 
 impl VectorRandomizer {
     pub(super) fn made(&self) -> Made {
-        Made { spec: self.mechanism.spec(), shape: Some(VectorShape { dimension: self.dimension, clip: self.clip as f32 }) }
+        Made {
+            spec: self.mechanism.spec(),
+            shape: Some(VectorShape { dimension: self.dimension, clip: self.clip as f32 }),
+        }
     }
 
     /// Rows that are worth a thread of their own.

@@ -2,6 +2,7 @@
 
 use super::typed::{Flags, QuestionFlags, TargetFlags, TrustFlags};
 use crate::failure::Failure;
+use shuffledp_number::shown::nearest;
 use shuffledp_number::typed::{count, real};
 use shuffledp_question::Parameter;
 use shuffledp_question::parameter::Kind;
@@ -95,6 +96,12 @@ impl Sweep {
             value.map_err(|error| format!("{what}: {error}"))
         };
         Self::new(parameter, end("start", from)?, end("end", to)?, usize::try_from(points).unwrap_or(usize::MAX))
+    }
+
+    /// As it can be typed again.
+    pub(crate) fn typed(&self) -> String {
+        let Self { parameter, from, to, points, .. } = self;
+        format!("{}={}..{}:{points}", parameter.name(), nearest(*from, 17), nearest(*to, 17))
     }
 
     /// The values, increasing, each once; the first and the last are the ends.

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::output::{self, NewFile};
 use crate::sweep::Swept;
 use anyhow::Result as Fallible;
-use shuffledp_question::{Advice, Given, Refusal};
+use shuffledp_question::{Advice, Given, Parameter, Refusal, Spelling};
 use shuffledp_report::Format;
 use std::path::Path;
 
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let text = if args.output.form.json { output::plot::document(&swept)? } else { output::plot::answer(&swept)? };
     let printed = output::print(&text);
     for (file, path, kind) in files {
-        file.finish(&contents(&swept, kind, args.bounds.cut_far())?)?;
+        file.finish(&contents(&swept, kind, args.bounds.cut_far(), &given)?)?;
         output::say(&format!("wrote {}", path.display()));
     }
     printed
@@ -120,10 +120,21 @@ fn open(args: &PlotArgs) -> Result<Vec<(NewFile, &Path, Contents)>, Failure> {
     Ok(files)
 }
 
-fn contents(swept: &Swept, contents: Contents, cut_far: bool) -> Fallible<Vec<u8>> {
+fn contents(swept: &Swept, contents: Contents, cut_far: bool, given: &Given) -> Fallible<Vec<u8>> {
     Ok(match contents {
         Contents::Curves(Format::Csv) => output::plot::data(swept).to_bytes(Format::Csv)?,
         Contents::Curves(format) => output::plot::picture(swept, cut_far).to_bytes(format)?,
-        Contents::Page => output::page::sweep(swept, cut_far)?.into_bytes(),
+        Contents::Page => output::page::sweep(swept, cut_far, command(swept, given))?.into_bytes(),
     })
+}
+
+/// The command that draws these curves again.
+fn command(swept: &Swept, given: &Given) -> String {
+    let sweep = swept.sweep.typed();
+    let mut command = format!("shuffledp plot --quantity {} --sweep {sweep}", swept.quantity().word());
+    for (parameter, value) in given.iter() {
+        let value = if parameter == Parameter::Profile { "profile.csv".to_owned() } else { value.typed() };
+        command += &format!(" {}", Spelling::Flags.given(parameter, &value));
+    }
+    command
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod calibration;
+mod date;
 pub(crate) mod demonstration;
 mod file;
 pub(crate) mod page;

@@ -1,22 +1,63 @@
 //! `--report`: the result as one self-contained HTML page.
 
-use super::{calibration, plot, table};
+use super::{calibration, date, plot, table};
+use crate::args::Sweep;
 use crate::solution::Solution;
 use crate::sweep::Swept;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
+use shuffledp_accounting::catalogue;
+use shuffledp_accounting::scheme::Question;
+use shuffledp_question::described::command_of;
 use shuffledp_question::words::{self, headline, lower_line, value};
-use shuffledp_question::{Outcome, Quantity};
-use shuffledp_report::number::nearest;
-use shuffledp_report::{KeyFigure, Page, Section};
+use shuffledp_question::{Asked, Outcome, Parameter, Quantity, VERSION, what_if};
+use shuffledp_report::number::{count, nearest};
+use shuffledp_report::{Card, KeyFigure, Page, Section};
 
 /// The page of one question.
 pub(crate) fn answer(outcome: &Outcome) -> Result<String> {
     let mut page =
         Page::new(title(outcome)).subtitle(words::question(outcome.question(), None)).section(result(outcome));
+    page = page.section(variations(outcome)).section(against_rounds(outcome)?);
     for section in details(outcome)? {
         page = page.section(section);
     }
-    Ok(page.to_html())
+    Ok(with_provenance(page, command_of(&outcome.asked)).to_html())
+}
+
+/// How the page came about.
+pub(super) fn with_provenance(page: Page, command: String) -> Page {
+    page.provenance(command, VERSION, date::today())
+}
+
+/// The same question, a little different.
+fn variations(outcome: &Outcome) -> Section {
+    let mut section = Section::new("What if");
+    section.cards(what_if(outcome).into_iter().map(|what| Card::new(what.change, what.answer, what.note)));
+    section
+}
+
+/// Points of the chart: every method is asked at each.
+const POINTS: usize = 13;
+
+/// How the answer grows with the number of rounds, by every bound.
+fn against_rounds(outcome: &Outcome) -> Result<Section> {
+    let mut section = Section::new(format!("{} against rounds", outcome.quantity().symbol()));
+    // One round alone is no curve.
+    let last = if outcome.question().rounds() == 1 { 100 } else { outcome.question().rounds() };
+    let sweep = Sweep::new(Parameter::Rounds, 1.0, last as f64, POINTS).map_err(|reason| anyhow!("{reason}"))?;
+    let at = |rounds: f64| {
+        let question = Question::new(*outcome.question().round(), rounds as u64)?;
+        Ok(Asked { question: question.with_adjacency(outcome.question().adjacency())?, ..outcome.asked })
+    };
+    match Swept::find(sweep, at, &catalogue::methods().collect::<Vec<_>>()) {
+        Ok(swept) => {
+            section.plot(&plot::picture(&swept, true))?;
+        }
+        Err(_) => {
+            section.paragraph("No bound applies to other numbers of rounds.");
+        }
+    }
+    Ok(section)
 }
 
 /// The page of a calibration: what was solved for, then the question with the answer in place.
@@ -40,11 +81,11 @@ pub(crate) fn calibration(solution: &Solution) -> Result<String> {
     for section in details(outcome)? {
         page = page.section(section);
     }
-    Ok(page.to_html())
+    Ok(with_provenance(page, command_of(&outcome.asked)).to_html())
 }
 
 /// The page of a sweep.
-pub(crate) fn sweep(swept: &Swept, cut_far: bool) -> Result<String> {
+pub(crate) fn sweep(swept: &Swept, cut_far: bool, command: String) -> Result<String> {
     let picture = plot::picture(swept, cut_far);
     let mut drawn = Section::new("Curves");
     drawn.plot(&picture)?;
@@ -63,11 +104,11 @@ pub(crate) fn sweep(swept: &Swept, cut_far: bool) -> Result<String> {
     let mut page =
         Page::new(picture.title.clone()).subtitle(picture.subtitle).section(drawn).section(answers).section(sources);
     if !swept.silent().is_empty() {
-        let mut silent = Section::new("What does not apply, and why");
+        let mut silent = Section::new("What does not apply, and why").folded();
         silent.table(table::silent(swept.silent())?);
         page = page.section(silent);
     }
-    Ok(page.to_html())
+    Ok(with_provenance(page, command).to_html())
 }
 
 /// The curves of a sweep.
@@ -93,13 +134,13 @@ pub(super) fn result(outcome: &Outcome) -> Section {
     let mut figures = vec![KeyFigure::new(
         format!("{} at most", quantity.symbol()),
         value(answer),
-        format!("{}, {}", answer.id, answer.standing.word(answer.kind)),
+        format!("{}, {}", answer.name, answer.standing.word(answer.kind)),
     )];
     if let Some(lower) = &outcome.lower {
-        figures.push(KeyFigure::new(format!("{} at least", quantity.symbol()), value(lower), lower.id));
+        figures.push(KeyFigure::new(format!("{} at least", quantity.symbol()), value(lower), lower.name));
     }
     figures.push(KeyFigure::new(quantity.given().symbol(), nearest(outcome.given(), 15), "as asked"));
-    figures.push(KeyFigure::new("rounds", outcome.question().rounds().to_string(), "all alike"));
+    figures.push(KeyFigure::new("rounds", count(outcome.question().rounds()), "all alike"));
     let mut section = Section::new("Result");
     section.key_figures(figures).paragraph(format!("{}.", headline(outcome)));
     if let Some(line) = lower_line(outcome) {
@@ -111,6 +152,9 @@ pub(super) fn result(outcome: &Outcome) -> Section {
         words::capitalised(outcome.question().adjacency().sentence()),
         outcome.question().adjacency().word()
     ));
+    for warning in outcome.warnings() {
+        section.warning(format!("{}.", words::capitalised(&warning.words())));
+    }
     section
 }
 
@@ -122,7 +166,7 @@ pub(super) fn details(outcome: &Outcome) -> Result<Vec<Section>> {
         .table(table::bounds(outcome)?);
     let mut sections = vec![bounds];
     if !outcome.survey.not_applicable.is_empty() {
-        let mut silent = Section::new("What does not apply, and why");
+        let mut silent = Section::new("What does not apply, and why").folded();
         silent.table(table::silent(&outcome.survey.not_applicable)?);
         sections.push(silent);
     }

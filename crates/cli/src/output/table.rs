@@ -20,7 +20,7 @@ pub(crate) fn bounds(outcome: &Outcome) -> Result<Table> {
     for bound in ranked(outcome) {
         let sign = if bound.kind == Kind::Upper { "≤" } else { "≥" };
         let order = bound.order.map(|order| nearest(order, 5)).unwrap_or_default();
-        let remarks = remarks(bound.citation, &bound.note);
+        let remarks = format!("{}. {}", bound.name, remarks(bound.citation, &bound.note));
         table.row([
             bound.id.to_owned(),
             format!("{sign} {}", value(bound)),

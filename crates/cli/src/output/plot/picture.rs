@@ -2,7 +2,8 @@
 
 use crate::sweep::{Curve, Swept};
 use shuffledp_accounting::bound::{Kind, Standing};
-use shuffledp_accounting::catalogue::{Origin, origin};
+use shuffledp_accounting::catalogue::{self, Origin, origin};
+use shuffledp_question::json::side;
 use shuffledp_question::words::{self, capitalised};
 use shuffledp_question::{Quantity, given_number};
 use shuffledp_report::number::nearest;
@@ -113,7 +114,9 @@ fn plot<'a>(swept: &Swept, curves: impl Iterator<Item = &'a Curve>) -> Plot {
     let x = Axis { label: label.to_owned(), unit: unit.to_owned(), scale };
     let y = Axis::linear(format!("{}{}", swept.quantity().symbol(), at_given(swept)));
     let subtitle = words::question(&swept.first().question, Some(parameter));
-    curves.fold(Plot::new(title(swept), x, y).subtitle(subtitle), |plot, curve| plot.series(series(swept, curve)))
+    curves.fold(Plot::new(title(swept), x, y).x_id(parameter.name()).subtitle(subtitle), |plot, curve| {
+        plot.series(series(swept, curve))
+    })
 }
 
 /// "ε against rounds"
@@ -185,7 +188,12 @@ fn series(swept: &Swept, curve: &Curve) -> Series {
         (Kind::Upper, Standing::Rigorous) => Style::Solid,
         (Kind::Upper, _) => Style::Dotted,
     };
-    let mut series = Series::new(label(curve), curve.points.iter().copied()).style(style);
+    let place = catalogue::methods().position(|method| method.about().id == about.id);
+    let mut series = Series::new(label(curve), curve.points.iter().copied())
+        .style(style)
+        .key(place.unwrap_or_default())
+        .named(about.id, about.name)
+        .judged(side(about.kind), about.standing.word(about.kind));
     series.breaks.clone_from(&curve.gaps);
     series.emphasis = swept.winner().is_some_and(|winner| winner.about.id == about.id);
     series.open_markers = origin(about.id) == Origin::Published;
@@ -197,8 +205,8 @@ fn label(curve: &Curve) -> String {
     let about = &curve.about;
     match (about.kind, about.standing) {
         (Kind::Lower, Standing::Conjectured | Standing::Asymptotic | Standing::Flawed) => {
-            format!("{} (lower, {})", about.id, about.standing.word(Kind::Lower))
+            format!("{} (lower, {})", about.name, about.standing.word(Kind::Lower))
         }
-        (kind, standing) => format!("{} ({})", about.id, standing.word(kind)),
+        (kind, standing) => format!("{} ({})", about.name, standing.word(kind)),
     }
 }

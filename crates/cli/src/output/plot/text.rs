@@ -8,7 +8,7 @@ use shuffledp_accounting::bound::Kind;
 use shuffledp_accounting::catalogue::{Origin, origin};
 use shuffledp_question::parameter::Kind as ValueKind;
 use shuffledp_question::words::{self, value};
-use shuffledp_report::number::nearest;
+use shuffledp_report::number::{nearest, plural};
 use shuffledp_report::{Column, Table};
 
 /// Points that are printed; the rest is in the files.
@@ -84,20 +84,22 @@ pub(crate) fn sources(swept: &Swept) -> Result<Table> {
     Ok(table)
 }
 
-/// Who is silent, and why, line by line; those with one reason share a line.
+/// How many are silent, and where one can read why.
 pub(crate) fn silence(swept: &Swept) -> Vec<String> {
     let of = swept.points.len();
-    let everywhere = swept.silent().into_iter().map(|silent| (silent, of));
-    let mut groups: Vec<(&str, usize, Vec<&str>)> = Vec::new();
-    for (silent, count) in everywhere.chain(swept.partly_silent()) {
-        match groups.iter_mut().find(|(reason, same, _)| *reason == silent.reason && *same == count) {
-            Some((_, _, ids)) => ids.push(silent.id),
-            None => groups.push((&silent.reason, count, vec![silent.id])),
-        }
+    let mut lines = Vec::new();
+    match swept.silent().len() {
+        0 => {}
+        silent => lines.push(format!("{} not apply (--json and --report say why)", do_not(silent))),
     }
-    let line = |(reason, count, ids): (&str, usize, Vec<&str>)| {
-        let where_ = if count == of { String::new() } else { format!(" at {count} of {of} points") };
-        format!("not applicable{where_}: {}: {reason}", ids.join(", "))
-    };
-    groups.into_iter().map(line).collect()
+    for (silent, count) in swept.partly_silent() {
+        lines.push(format!("{} does not apply at {count} of {of} points: {}", silent.id, silent.reason));
+    }
+    lines
+}
+
+/// "1 bound does", "9 bounds do".
+fn do_not(bounds: usize) -> String {
+    let verb = if bounds == 1 { "does" } else { "do" };
+    format!("{} {verb}", plural(bounds as u64, "bound"))
 }
