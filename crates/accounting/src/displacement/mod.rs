@@ -278,10 +278,11 @@ impl Displacement {
                 let terms = self.one_bit_terms(epsilon, &all_terms[0], floor);
                 ways.push(Box::new(OneBitSlots::new(epsilon, terms, fineness, floor)));
             }
-            (Known::Profile(_) | Known::ZeroOut(_), Some(epsilon)) => {
+            (Known::Profile(_), Some(epsilon)) => {
                 ways.push(Box::new(TypedSlots::new(epsilon, self.typed_terms(&all_terms[0], floor), fineness)));
             }
-            (Known::Profile(_) | Known::ZeroOut(_), None) => {}
+            // Types know nothing of how near zero is.
+            (Known::Profile(_), None) | (Known::ZeroOut(_), _) => {}
         }
         ways.extend(all_terms.into_iter().map(|terms| -> Box<dyn Way> {
             match self.known {
