@@ -1,12 +1,15 @@
 //! A question as the (parameter, value) pairs that ask it again: for records, and for the command
 //! that a page carries.
 
+use crate::json::Number;
 use crate::outcome::Asked;
 use crate::parameter::Parameter;
 use crate::quantity::{Quantity, given_number};
 use crate::randomizers::RandomizerRow;
+use crate::refusal::Spelling;
 use crate::value::Value;
 use crate::words::STANDINGS;
+use serde::{Serialize, Serializer};
 use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::catalogue::Options;
 use shuffledp_accounting::scheme::{Adjacency, Participation, Question};
@@ -33,6 +36,38 @@ pub fn pairs_of(question: &Question) -> Vec<(Parameter, Value)> {
         pairs.push((Parameter::Adjacency, Value::Word(question.adjacency().word().to_owned())));
     }
     pairs
+}
+
+/// A question as JSON: its parameters by name, with `_` as in Python.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Described(Vec<(Parameter, Value)>);
+
+impl Described {
+    /// Of a question.
+    pub fn of(question: &Question) -> Self {
+        Self(pairs_of(question))
+    }
+}
+
+impl Serialize for Described {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer
+            .collect_map(self.0.iter().map(|(parameter, value)| (Spelling::Keys.name(*parameter), ValueJson(value))))
+    }
+}
+
+struct ValueJson<'a>(&'a Value);
+
+impl Serialize for ValueJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Count(count) => serializer.serialize_u64(*count),
+            Value::Real(value) => Number(*value).serialize(serializer),
+            Value::Word(word) => serializer.serialize_str(word),
+            Value::Points(points) => serializer.collect_seq(points.points()),
+            Value::Randomizer(spec) => spec.serialize(serializer),
+        }
+    }
 }
 
 /// The command that asks it again: `shuffledp epsilon --clients 1000 …`.

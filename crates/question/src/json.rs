@@ -3,15 +3,13 @@
 //! `null` is never a number: an unbounded ε is the string `"inf"`, and what does not exist (an
 //! order, a lower bound) is left out.
 
-use crate::described::pairs_of;
+use crate::described::Described;
 use crate::outcome::Outcome;
 use crate::quantity::Quantity;
-use crate::value::Value;
 use crate::{VERSION, words};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use shuffledp_accounting::bound::{About, Bound, Kind};
 use shuffledp_accounting::catalogue::Silent;
-use shuffledp_accounting::scheme::Question;
 
 /// An answer as JSON.
 pub struct Document<'a> {
@@ -36,7 +34,7 @@ impl Serialize for Document<'_> {
             map.serialize_entry(&format!("{}_lower", quantity.word()), &Number(lower.value))?;
             map.serialize_entry("lower_method", lower.id)?;
         }
-        map.serialize_entry("question", &AskedJson(question))?;
+        map.serialize_entry("question", &Described::of(question))?;
         map.serialize_entry("assumptions", &words::assumptions(question, None))?;
         map.serialize_entry("warnings", &warnings(self.outcome))?;
         map.serialize_entry("version", VERSION)?;
@@ -52,33 +50,6 @@ impl Serialize for Document<'_> {
 /// The warnings of an outcome, in words.
 pub fn warnings(outcome: &Outcome) -> Vec<String> {
     outcome.warnings().into_iter().map(|warning| warning.words()).collect()
-}
-
-/// A question as JSON: its parameters by name, with `_` as in Python.
-pub struct AskedJson<'a>(pub &'a Question);
-
-impl Serialize for AskedJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (parameter, value) in pairs_of(self.0) {
-            map.serialize_entry(&parameter.name().replace('-', "_"), &ValueJson(&value))?;
-        }
-        map.end()
-    }
-}
-
-struct ValueJson<'a>(&'a Value);
-
-impl Serialize for ValueJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Count(count) => serializer.serialize_u64(*count),
-            Value::Real(value) => Number(*value).serialize(serializer),
-            Value::Word(word) => serializer.serialize_str(word),
-            Value::Points(points) => serializer.collect_seq(points.points()),
-            Value::Randomizer(spec) => spec.serialize(serializer),
-        }
-    }
 }
 
 /// A bound as JSON.

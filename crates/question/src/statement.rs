@@ -1,6 +1,6 @@
 //! A paragraph to paste into a privacy review or a paper.
 
-use crate::described::command_of;
+use crate::described::{Described, command_of};
 use crate::json::Number;
 use crate::outcome::Outcome;
 use crate::{VERSION, words};
@@ -119,7 +119,10 @@ pub(crate) fn local_guarantee(question: &Question) -> (String, String) {
     };
     match question.randomizer().local_guarantee() {
         LocalGuarantee::Pure { epsilon } => {
-            (format!("ε ≤ {}", round_up_significant((epsilon * rounds).next_up(), 5)), everywhere)
+            let sum = epsilon * rounds;
+            let is_exact = epsilon.mul_add(rounds, -sum) <= 0.0;
+            let sum = if is_exact { sum } else { sum.next_up() };
+            (format!("ε ≤ {}", round_up_significant(sum, 5)), everywhere)
         }
         LocalGuarantee::Approximate { epsilon, delta } => {
             let (epsilon, delta) = (round_up_significant(epsilon, 5), round_up_significant(delta, 5));
@@ -155,7 +158,7 @@ impl Serialize for StatementJson<'_> {
         map.serialize_entry("assumptions", &words::assumptions(outcome.question(), None))?;
         map.serialize_entry("collusion", &statement.collusion)?;
         map.serialize_entry("warnings", &statement.warnings)?;
-        map.serialize_entry("question", &crate::json::AskedJson(outcome.question()))?;
+        map.serialize_entry("question", &Described::of(outcome.question()))?;
         map.serialize_entry("command", &statement.command)?;
         map.serialize_entry("version", VERSION)?;
         map.end()

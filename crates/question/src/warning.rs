@@ -94,34 +94,35 @@ impl Warning {
     }
 }
 
-/// What is to be said about an outcome, the most important first.
-pub(crate) fn warnings(outcome: &Outcome) -> Vec<Warning> {
-    let clients = outcome.question().scheme().clients();
+/// What is to be said about an ε at a δ, whoever found it.
+pub fn of_spent(epsilon: f64, delta: f64, clients: u64) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let (epsilon, delta) = match outcome.asked.target {
-        Target::EpsilonAt { delta } => (Some(outcome.best.value), Some(delta)),
-        Target::DeltaAt { epsilon } => (Some(epsilon), Some(outcome.best.value)),
-        Target::RenyiAt { .. } => (None, None),
-    };
-    if outcome.is_refuted() {
-        warnings.push(Warning::Refuted);
-    }
-    if let Some(delta) = delta
-        && delta > 1.0 / clients as f64
-        && clients > 1
-    {
+    if delta > 1.0 / clients as f64 && clients > 1 {
         warnings.push(Warning::LargeDelta { delta, clients });
     }
     if clients == 1 {
         warnings.push(Warning::OneClient);
     }
-    if let Some(epsilon) = epsilon
-        && epsilon > LARGE_EPSILON
-    {
+    if epsilon > LARGE_EPSILON {
         warnings.push(Warning::LargeEpsilon { epsilon });
     }
+    warnings
+}
+
+/// What is to be said about an outcome, the most important first.
+pub(crate) fn warnings(outcome: &Outcome) -> Vec<Warning> {
+    let clients = outcome.question().scheme().clients();
+    let mut warnings = Vec::new();
+    if outcome.is_refuted() {
+        warnings.push(Warning::Refuted);
+    }
+    warnings.extend(match outcome.asked.target {
+        Target::EpsilonAt { delta } => of_spent(outcome.best.value, delta, clients),
+        Target::DeltaAt { epsilon } => of_spent(epsilon, outcome.best.value, clients),
+        Target::RenyiAt { .. } => Vec::new(),
+    });
     let says_something = outcome.question().randomizer().pure_epsilon() != Some(0.0);
-    if let (Quantity::Epsilon, Some(delta)) = (outcome.quantity(), delta)
+    if let Target::EpsilonAt { delta } = outcome.asked.target
         && outcome.best.value <= 0.0
         && says_something
     {

@@ -54,6 +54,7 @@ pub struct TaskConfig {
     /// ε that is never exceeded.
     pub budget: f64,
     /// What each client does to its gradient.
+    #[serde(deserialize_with = "shuffledp_question::configured::randomizer")]
     pub randomizer: RandomizerSpec,
     /// The norm to which gradients are clipped, as the randomizer has it.
     pub clip: f32,

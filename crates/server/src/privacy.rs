@@ -4,7 +4,10 @@ use crate::conductor::Conductor;
 use crate::error::Result;
 use crate::plan::Plan;
 use serde::Serialize;
-use shuffledp_accounting::scheme::RandomizerSpec;
+use shuffledp_accounting::scheme::{Adjacency, Question, RandomizerSpec};
+use shuffledp_question::VERSION;
+use shuffledp_question::described::Described;
+use shuffledp_question::warning::of_spent;
 
 /// `GET /v1/privacy`. Field names are a contract: added, never renamed.
 #[derive(Debug, Clone, Serialize)]
@@ -34,6 +37,12 @@ pub(crate) struct PrivacyStatement {
     drop_out: f64,
     randomizer: RandomizerSpec,
     assumptions: Vec<String>,
+    /// The rounds so far as a question, to be asked again; left out before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<Described>,
+    /// What a reader must know.
+    pub(crate) warnings: Vec<String>,
+    version: &'static str,
 }
 
 impl PrivacyStatement {
@@ -43,9 +52,10 @@ impl PrivacyStatement {
         let (epsilon, epsilon_lower) = conductor.spent()?;
         let ledger = conductor.ledger();
         let task = plan.task();
+        let rounds = ledger.accountant().ledger().iter().map(|entry| entry.count).sum();
         Ok(Self {
-            adjacency: "replace-one",
-            rounds: ledger.accountant().ledger().iter().map(|entry| entry.count).sum(),
+            adjacency: Adjacency::ReplaceOne.word(),
+            rounds,
             delta: task.delta,
             epsilon,
             method: "accountant",
@@ -61,6 +71,9 @@ impl PrivacyStatement {
             drop_out: task.drop_out,
             randomizer: plan.charge.randomizer,
             assumptions: assumptions(plan),
+            question: Question::new(plan.charge, rounds).ok().map(|question| Described::of(&question)),
+            warnings: of_spent(epsilon, task.delta, task.clients).into_iter().map(|warning| warning.words()).collect(),
+            version: VERSION,
         })
     }
 }

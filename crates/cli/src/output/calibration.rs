@@ -4,7 +4,8 @@ use super::text::json_line;
 use crate::solution::{Solution, Wanted};
 use anyhow::Result;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use shuffledp_question::json::{AskedJson, Number, warnings};
+use shuffledp_question::described::Described;
+use shuffledp_question::json::{Number, warnings};
 use shuffledp_question::words::{self, headline, lower_line};
 use shuffledp_question::{Spelling, VERSION};
 use shuffledp_report::number::{nearest, round_up_significant};
@@ -142,7 +143,7 @@ impl Serialize for Document<'_> {
             map.serialize_entry("epsilon_lower", &Number(lower.value))?;
             map.serialize_entry("lower_method", lower.id)?;
         }
-        map.serialize_entry("question", &AskedJson(outcome.question()))?;
+        map.serialize_entry("question", &Described::of(outcome.question()))?;
         map.serialize_entry("assumptions", &words::assumptions(outcome.question(), None))?;
         map.serialize_entry("warnings", &warnings(outcome))?;
         map.serialize_entry("version", VERSION)?;

@@ -41,7 +41,7 @@ const POINTS: usize = 13;
 
 /// How the answer grows with the number of rounds, by every bound.
 fn against_rounds(outcome: &Outcome) -> Result<Section> {
-    let mut section = Section::new(format!("{} against rounds", outcome.quantity().symbol()));
+    let mut section = Section::new("As rounds go by");
     // One round alone is no curve.
     let last = if outcome.question().rounds() == 1 { 100 } else { outcome.question().rounds() };
     let sweep = Sweep::new(Parameter::Rounds, 1.0, last as f64, POINTS).map_err(|reason| anyhow!("{reason}"))?;

@@ -2,7 +2,8 @@
 
 use super::Collector;
 use crate::{LearningError, Result};
-use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
+use shuffledp_accounting::scheme::RandomizerSpec;
+use shuffledp_question::randomizers::{Deployable, RandomizerRow};
 use shuffledp_randomizers::Randomness;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{FrameAggregator, VectorRandomizer, vector_randomizer};
@@ -27,14 +28,11 @@ impl Frames {
     /// Refuses what is for simulations only: noise in floating point, whose low-order bits can give
     /// the input away (Mironov 2012).
     pub fn check_deployable(randomizer: &RandomizerSpec) -> Result<()> {
-        let (name, instead) = match randomizer.mechanism() {
-            Mechanism::Gaussian { .. } => ("gaussian", "discrete-gaussian"),
-            Mechanism::Laplace { .. } => ("laplace", "discrete-laplace"),
-            _ => return Ok(()),
-        };
+        let row = RandomizerRow::of(randomizer).0;
+        let Deployable::Instead(instead) = row.deployable else { return Ok(()) };
         let reason = "low-order bits of noise in floating point can give the input away";
         let requirement = format!("{instead} where reports leave a machine ({reason})");
-        Err(LearningError::out_of_range("randomizer", requirement, name))
+        Err(LearningError::out_of_range("randomizer", requirement, row.name))
     }
 
     /// Bytes of every frame.

@@ -18,6 +18,7 @@ pub enum Algorithm {
         /// k, how many speak in a round.
         sampled: u64,
         /// What each does to its gradient.
+        #[serde(deserialize_with = "shuffledp_question::configured::randomizer")]
         randomizer: RandomizerSpec,
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,
@@ -31,6 +32,7 @@ pub enum Algorithm {
         #[serde(default)]
         drop_out: f64,
         /// What each does to its gradient.
+        #[serde(deserialize_with = "shuffledp_question::configured::randomizer")]
         randomizer: RandomizerSpec,
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,

@@ -5,7 +5,8 @@ use crate::sweep::{Answered, Swept};
 use anyhow::Result;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use shuffledp_accounting::bound::{Bound, Standing};
-use shuffledp_question::json::{AboutJson, AskedJson, Number, SilentJson};
+use shuffledp_question::described::Described;
+use shuffledp_question::json::{AboutJson, Number, SilentJson};
 use shuffledp_question::{VERSION, given_number, words};
 
 /// All points as one line, with its newline.
@@ -31,7 +32,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("bounds", &swept.curves.iter().map(|curve| AboutJson(&curve.about)).collect::<Vec<_>>())?;
         map.serialize_entry("not_applicable", &swept.silent().into_iter().map(SilentJson).collect::<Vec<_>>())?;
         let question = &swept.first().question;
-        map.serialize_entry("question", &AskedJson(question))?;
+        map.serialize_entry("question", &Described::of(question))?;
         map.serialize_entry("assumptions", &words::assumptions(question, Some(swept.sweep.parameter)))?;
         map.serialize_entry("version", VERSION)?;
         map.end()
