@@ -49,18 +49,22 @@ fn answers_have_their_fields_and_come_back_through_epsilon() {
             fields,
             [
                 "adjacency",
+                "assumptions",
                 "delta",
                 "epsilon",
                 "method",
                 "next_epsilon",
                 "next_value",
                 "next_value_exceeds",
+                "question",
                 "rounds",
                 "solved",
                 "standing",
                 "target_epsilon",
                 "tolerance",
-                "value"
+                "value",
+                "version",
+                "warnings"
             ],
             "{line}"
         );
@@ -154,7 +158,7 @@ fn where_every_value_will_do_there_is_no_next_one() {
 fn flags_that_do_not_fit_are_refused_by_name() {
     let goal = "--target-epsilon 1 --delta 1e-6";
     for (line, message) in [
-        (format!("--solve rounds --rounds 5 {goal} {SETTING}"), "--rounds cannot be given and solved for"),
+        (format!("--solve rounds --rounds 5 {goal} {SETTING}"), "--rounds is solved for"),
         (format!("--solve=clients --clients=5 --local-epsilon 1 {goal}"), "--clients cannot be given and solved for"),
         (
             format!("--solve sigma {goal} --clients 1000 --local-epsilon 1"),
@@ -164,6 +168,7 @@ fn flags_that_do_not_fit_are_refused_by_name() {
             format!("--solve local-epsilon {goal} --clients 1000 --randomizer gaussian --sigma 3"),
             "--local-epsilon does not belong to --randomizer gaussian",
         ),
+        (format!("--solve sigma {goal} --clients 1000"), "did you mean --randomizer gaussian?"),
         (format!("--solve sampled {goal} --clients 1000 --check-in 0.5 --local-epsilon 1"), "--sampled"),
         (format!("--solve check-in {goal} {SETTING}"), "--check-in"),
         (format!("--solve rounds {goal} --clients 1000"), "--randomizer any needs --local-epsilon"),

@@ -19,6 +19,7 @@ fn is_number(value: &Value) -> bool {
 fn expected(quantity: &str, has_lower: bool, all: bool) -> Vec<String> {
     let mut names: Vec<String> =
         ["adjacency", "rounds", "delta", "epsilon", "method", "standing"].map(str::to_owned).to_vec();
+    names.extend(["question", "assumptions", "warnings", "version"].map(str::to_owned));
     if has_lower {
         names.extend([format!("{quantity}_lower"), "lower_method".to_owned()]);
     }
@@ -65,7 +66,7 @@ fn every_bound_has_its_fields_and_no_others() {
         let bounds = object["bounds"].as_array().unwrap();
         assert!(!bounds.is_empty());
         for bound in bounds {
-            let mut fields = vec!["citation", "id", "kind", "note", "standing", quantity];
+            let mut fields = vec!["citation", "id", "kind", "name", "note", "standing", quantity];
             if bound.get("order").is_some() {
                 fields.push("order");
                 assert!(bound["order"].as_f64().is_some_and(|order| order > 1.0), "{bound}");

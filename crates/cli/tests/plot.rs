@@ -17,19 +17,18 @@ fn run_words(folder: &Path, line: &str) -> Run {
     run_in(folder, &line.split_whitespace().collect::<Vec<_>>())
 }
 
-/// Column by column: (x, value) by the head of the column up to its standing.
+/// (x, value) by the bound's id. A line is "1e3,id,name,upper,rigorous,0.5"; a name may hold a comma inside quotes.
 fn columns(csv: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut lines = csv.lines();
-    // Labels hold a comma only inside quotes: "girgis-theorem-2 (lower, flawed)".
-    let head = lines.next().unwrap().replace(", ", "; ").replace('"', "");
-    let ids: Vec<String> = head.split(',').map(|label| label.split(" (").next().unwrap().to_owned()).collect();
+    assert_eq!(lines.next().unwrap(), "rounds,bound,name,kind,standing,value");
     let mut columns: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        assert_eq!(cells.len(), ids.len(), "{line}");
-        for (id, cell) in ids.iter().zip(&cells).skip(1).filter(|(_, cell)| !cell.is_empty()) {
-            columns.entry(id.clone()).or_default().insert(cells[0].to_owned(), (*cell).to_owned());
-        }
+        let (x, rest) = line.split_once(',').unwrap();
+        let (id, rest) = rest.split_once(',').unwrap();
+        let mut ends = rest.rsplitn(4, ',');
+        let (value, standing, kind) = (ends.next().unwrap(), ends.next().unwrap(), ends.next().unwrap());
+        assert!(["upper", "lower"].contains(&kind) && !standing.is_empty(), "{line}");
+        columns.entry(id.to_owned()).or_default().insert(x.to_owned(), value.to_owned());
     }
     columns
 }
@@ -111,10 +110,24 @@ fn renyi_divergence_at_an_order_is_between_its_bounds() {
 fn json_has_its_fields_and_no_others() {
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let json = run_line(&format!("plot {SETTING} --delta 1e-8 --sweep rounds=1..100:3 --json")).json();
-    assert_eq!(names(&json), ["adjacency", "bounds", "delta", "not_applicable", "points", "quantity", "sweep"]);
+    assert_eq!(
+        names(&json),
+        [
+            "adjacency",
+            "assumptions",
+            "bounds",
+            "delta",
+            "not_applicable",
+            "points",
+            "quantity",
+            "question",
+            "sweep",
+            "version"
+        ]
+    );
     assert_eq!(json["delta"], 1e-8);
     assert_eq!(names(&json["points"][0]), ["bounds", "method", "standing", "value", "x"]);
-    assert_eq!(names(&json["bounds"][0]), ["citation", "id", "kind", "note", "standing"]);
+    assert_eq!(names(&json["bounds"][0]), ["citation", "id", "kind", "name", "note", "standing"]);
     assert_eq!(names(&json["not_applicable"][0]), ["id", "reason"]);
     for bound in json["points"][0]["bounds"].as_array().unwrap() {
         assert!(
@@ -157,44 +170,42 @@ fn pictures_are_whole_and_say_what_they_show() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("a.svg"), "old").unwrap();
     let line = format!(
-        "plot {SETTING} --delta 1e-8 --sweep rounds=1..1e5:12 -o a.svg --output b.png -o c.csv --report d.html"
+        "plot {SETTING} --delta 1e-8 --sweep rounds=1..1e5:12 -o a.svg --output b.png -o c.csv -o e.pdf --report d.html"
     );
     let result = run_words(folder.path(), &line);
     result.assert_decent(&line);
     assert!(result.stdout.starts_with("ε against rounds at δ = 1e-8, replace-one adjacency\n"), "{result:?}");
-    for needed in [
-        "not applicable: ",
-        "shuffle-gaussian-theorem-1",
-        "Left out",
-        "local-composition",
-        "wrote a.svg",
-        "wrote d.html",
-    ] {
+    for needed in ["bounds do not apply", "Left out", "local-composition", "wrote a.svg", "wrote d.html"] {
         assert!(result.stderr.contains(needed), "{needed}: {}", result.stderr);
     }
     let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).map(str::trim).collect();
     for needed in [
-        "displacement-any-pld (rigorous)",
-        "any-ldp-pld (rigorous)",
-        "girgis-theorem-1 (rigorous)",
-        "girgis-theorem-2 (lower, flawed)",
+        "Displacement, any ε0-LDP randomizer (rigorous)",
+        "Feldman–McMillan–Talwar clones, composed (rigorous)",
+        "Girgis et al. 2021, Theorem 1 (rigorous)",
+        "Girgis et al. 2021, Theorem 2 (lower) (lower, flawed)",
         "rounds T",
         "ε at δ = 1e-8",
     ] {
         assert!(texts.contains(&needed), "{needed}: {texts:?}");
     }
-    assert!(!texts.contains(&"local-composition (rigorous)"), "{texts:?}");
+    assert!(!texts.contains(&"Local guarantee, strongly composed, no shuffling (rigorous)"), "{texts:?}");
     assert!(texts.iter().any(|text| text.contains("Replace-one adjacency")), "{texts:?}");
     assert_eq!(&fs::read(folder.path().join("b.png")).unwrap()[..8], b"\x89PNG\r\n\x1a\n");
     let page = fs::read_to_string(folder.path().join("d.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("displacement-any-pld") && page.contains("honest shuffler"));
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "something was left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "something was left behind");
+    assert_eq!(&fs::read(folder.path().join("e.pdf")).unwrap()[..5], b"%PDF-");
     // Whoever names bounds sees them whole.
     let whole = run_words(folder.path(), &format!("{} --bounds all", line.replace("1e5", "1e4")));
     assert!(!whole.stderr.contains("Left out"), "{whole:?}");
-    assert!(fs::read_to_string(folder.path().join("a.svg")).unwrap().contains("local-composition (rigorous)"));
+    assert!(
+        fs::read_to_string(folder.path().join("a.svg"))
+            .unwrap()
+            .contains("Local guarantee, strongly composed, no shuffling (rigorous)")
+    );
 }
 
 #[test]
@@ -232,8 +243,12 @@ fn what_cannot_be_drawn_is_refused_by_name() {
         (base.to_owned() + " --sweep sampled=1..100 --check-in 0.5 -o a.svg", 2, "--check-in"),
         (base.to_owned() + " --sweep drop-out=0..0.5 -o a.svg", 2, "--check-in"),
         (base.to_owned() + " --sweep sigma=1..2 -o a.svg", 2, "--sigma does not belong to --randomizer any"),
-        (base.to_owned() + " --sweep epsilon=1..2 -o a.svg", 2, "--epsilon does not belong to --quantity epsilon"),
-        (base.to_owned() + " --sweep clients=10..100 -o a.svg", 2, "--clients cannot be given and swept"),
+        (
+            base.to_owned() + " --sweep epsilon=1..2 -o a.svg",
+            2,
+            "--epsilon is not what epsilon is asked at: give --delta",
+        ),
+        (base.to_owned() + " --sweep clients=10..100 -o a.svg", 2, "--clients is swept"),
         (base.to_owned() + " --sweep max-order=1..10 -o a.svg", 2, "--max-order"),
         (base.to_owned() + " --sweep rounds=1..10 --log --linear -o a.svg", 2, "--linear"),
         (
@@ -249,21 +264,17 @@ fn what_cannot_be_drawn_is_refused_by_name() {
         (
             "plot --clients 9 --local-epsilon 1 --quantity rdp --sweep rounds=1..2 -o a.svg".to_owned(),
             2,
-            "--quantity rdp needs --order",
+            "--order is missing",
         ),
         (
             "plot --clients 9 --local-epsilon 1 --quantity rdp --order 1 --sweep rounds=1..2 -o a.svg".to_owned(),
             2,
             "--order must be",
         ),
-        (
-            "plot --clients 9 --local-epsilon 1 --sweep rounds=1..2 -o a.svg".to_owned(),
-            2,
-            "--quantity epsilon needs --delta",
-        ),
+        ("plot --clients 9 --local-epsilon 1 --sweep rounds=1..2 -o a.svg".to_owned(), 2, "--delta is missing"),
         ("plot --local-epsilon 1 --delta 1e-6 --sweep rounds=1..2 -o a.svg".to_owned(), 2, "--clients"),
         (sweep.clone(), 2, "--output"),
-        (sweep.clone() + " -o a.pdf", 2, "--output"),
+        (sweep.clone() + " -o a.gif", 2, "--output"),
         (sweep.clone() + " -o a", 2, "--output"),
         (sweep.clone() + " -o a.svg -o ./a.svg", 2, "named twice"),
         (sweep.clone() + " -o no/such/folder/a.svg", 1, "--output: cannot write"),

@@ -296,12 +296,6 @@ impl Given {
             _ => 1.0,
         };
         let given = self.with(parameter, stand_in);
-        // Whoever solves for σ and names no randomizer means Gaussian noise: told, not assumed.
-        if unknown == Unknown::Sigma && !given.has(Parameter::Randomizer) {
-            let advice = Some(Advice::Write(Parameter::Randomizer, "gaussian".to_owned()));
-            let missing = vec![Parameter::LocalEpsilon];
-            return Err(Refusal::Needs { randomizer: DEFAULT_RANDOMIZER, missing, advice });
-        }
         if unknown == Unknown::CheckIn && given.has(Parameter::Sampled) {
             return Err(Refusal::Conflict { parameter: Parameter::Sampled, other: Parameter::CheckIn });
         }

@@ -49,6 +49,9 @@ pub enum LocalStructure {
     Approximate,
 }
 
+/// Below this an ε0 beside a δ0 makes no difference, and numerics would be about its last digits.
+const LEAST_EPSILON: f64 = 1e-12;
+
 /// All that accounting knows of a mechanism. Each mechanism says it once, in
 /// [`Mechanism::local`](super::Mechanism).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -228,7 +231,10 @@ impl Local {
         match (self.structure(), self.guarantee) {
             (LocalStructure::TwoLevel { epsilon, high_mass }, _) => LocalProfile::TwoLevel { epsilon, high_mass },
             (_, LocalGuarantee::Pure { epsilon }) => LocalProfile::Pure { epsilon },
-            (_, LocalGuarantee::Approximate { epsilon, delta }) => LocalProfile::Approximate { epsilon, delta },
+            // A little more than 0: a claim of less, and no corner of the profile at e^0 itself.
+            (_, LocalGuarantee::Approximate { epsilon, delta }) => {
+                LocalProfile::Approximate { epsilon: epsilon.max(LEAST_EPSILON), delta }
+            }
             (_, LocalGuarantee::Gaussian { mu }) => LocalProfile::Gaussian { mu },
             (_, LocalGuarantee::Concentrated { mu }) => LocalProfile::Concentrated { mu },
         }
