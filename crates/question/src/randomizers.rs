@@ -58,7 +58,7 @@ const EPSILON: &[Parameter] = &[Parameter::LocalEpsilon];
 const SENSITIVITY: &[Parameter] = &[Parameter::Sensitivity];
 
 /// The table, in the order of the help.
-pub const RANDOMIZERS: [RandomizerRow; 15] = [
+pub const RANDOMIZERS: [RandomizerRow; 16] = [
     RandomizerRow {
         name: "any",
         parameters: EPSILON,
@@ -89,6 +89,18 @@ pub const RANDOMIZERS: [RandomizerRow; 15] = [
         phrase: "{categories}-ary randomized response with {local-epsilon}",
         build: |v| {
             Some(Mechanism::Krr { local_epsilon: v.local_epsilon()?, categories: v.count(Parameter::Categories)? })
+        },
+    },
+    RandomizerRow {
+        name: "k-subset",
+        parameters: &[Parameter::LocalEpsilon, Parameter::Categories],
+        optional: &[],
+        inputs: Inputs::Categories,
+        deployable: Deployable::Yes,
+        sentence: "k-subset selection: a set of categories, more often one that holds the truth",
+        phrase: "k-subset selection among {categories} categories with {local-epsilon}",
+        build: |v| {
+            Some(Mechanism::KSubset { local_epsilon: v.local_epsilon()?, categories: v.count(Parameter::Categories)? })
         },
     },
     RandomizerRow {

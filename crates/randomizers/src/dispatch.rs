@@ -2,7 +2,7 @@
 
 use crate::error::{RandomizerError, Result, require};
 use crate::likelihood::Likelihood;
-use crate::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, PrivUnit, R1, RInf};
+use crate::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, KSubset, Krr, Laplace, PrivUnit, R1, RInf};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
 /// What a mechanism works on, beyond what accounting needs to know.
@@ -39,6 +39,9 @@ pub fn visit<V: Visitor>(spec: RandomizerSpec, shape: VectorShape, visitor: V) -
         Mechanism::Rr { local_epsilon } => visitor.category(Krr::binary(local_epsilon)?, 2),
         Mechanism::Krr { local_epsilon, categories } => {
             visitor.category(Krr::new(local_epsilon, categories)?, categories)
+        }
+        Mechanism::KSubset { local_epsilon, categories } => {
+            visitor.category(KSubset::new(local_epsilon, categories)?, categories)
         }
         Mechanism::RInf { local_epsilon } => visitor.vector(RInf::new(local_epsilon, dimension, clip)?, dimension),
         Mechanism::R1 { local_epsilon } => visitor.vector(R1::new(local_epsilon, dimension, clip)?, dimension),

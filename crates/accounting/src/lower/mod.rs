@@ -139,7 +139,8 @@ impl Method for OneBit {
 
     fn analyse(&self, question: &Question, _options: &Options) -> Result<Box<dyn Analysis>> {
         let scheme = question.scheme();
-        let pair = match (question.randomizer().local().noise, question.randomizer().local_structure()) {
+        let local = question.randomizer().local();
+        let pair = match (local.noise, question.randomizer().local_structure()) {
             (_, LocalStructure::TwoLevel { epsilon, high_mass })
                 if high_mass < 0.5 && question.adjacency() == Adjacency::ReplaceOne =>
             {
@@ -153,7 +154,15 @@ impl Method for OneBit {
             (Some(Noise::Gaussian { ratio }), _) => {
                 return gaussian_bits(question, ratio * share_of_diameter(question));
             }
-            _ => return Err(AccountingError::not_applicable("no bit of this randomizer's reports is known exactly")),
+            _ => match local.bit {
+                // A little less telling than computed is the safe side.
+                Some((p0, p1)) => BinaryPair::new(scheme, p0 * (1.0 + 1e-13), p1 * (1.0 - 1e-13) - p0 * (1.0 + 1e-13))?,
+                None => {
+                    return Err(AccountingError::not_applicable(
+                        "no bit of this randomizer's reports is known exactly",
+                    ));
+                }
+            },
         };
         Ok(Box::new(Attained::both_directions(&[pair], question.rounds())))
     }

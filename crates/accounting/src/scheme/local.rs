@@ -1,6 +1,7 @@
 //! What is known of one report of a randomizer.
 
 use super::priv_unit;
+use super::subset_size;
 use crate::profile::{LocalProfile, ProfilePoints};
 
 /// What a randomizer promises for one report, any two inputs.
@@ -62,8 +63,12 @@ pub(crate) struct Local {
     profile: Option<LocalProfile>,
     /// The noise that is added to a vector in a ball around zero, if that is all that happens to it.
     pub(crate) noise: Option<Noise>,
-    /// How many values inputs have, where they are categories and not vectors.
+    /// How many values inputs have, where reports are those of randomized response over them.
     pub(crate) categories: Option<u64>,
+    /// The probabilities of one bit of a report from two records, where nothing tells them apart better that is known exactly.
+    pub(crate) bit: Option<(f64, f64)>,
+    /// Is the zero vector an input?
+    pub(crate) has_zero: bool,
     /// The class, where a whole one is meant and not one mechanism.
     pub(crate) class: Option<Class>,
 }
@@ -122,7 +127,16 @@ pub(crate) enum Class {
 
 impl Local {
     fn new(guarantee: LocalGuarantee) -> Self {
-        Self { guarantee, densities: Densities::Unknown, profile: None, noise: None, categories: None, class: None }
+        Self {
+            guarantee,
+            densities: Densities::Unknown,
+            profile: None,
+            noise: None,
+            categories: None,
+            bit: None,
+            has_zero: true,
+            class: None,
+        }
     }
 
     /// ε0-LDP, and no more is known.
@@ -193,7 +207,21 @@ impl Local {
 
     /// The same of inputs that have so many values and are no vectors.
     pub(super) fn on_categories(self, categories: u64) -> Self {
-        Self { categories: Some(categories), ..self }
+        Self { categories: Some(categories), has_zero: false, ..self }
+    }
+
+    /// k-subset selection: densities of two values, the higher on the sets that hold the truth, a share k/m of all. The sets of two records meet, which makes
+    /// their reports harder to tell apart than the profile says, so that lower bounds know one bit only: is the one record in the report?
+    pub(super) fn subsets(epsilon: f64, categories: u64) -> Self {
+        let (m, k) = (categories as f64, subset_size(epsilon, categories) as f64);
+        let truth = 1.0 / (1.0 + m / k / epsilon.exp_m1());
+        let by_chance = truth * (k - 1.0) / (m - 1.0) + (1.0 - truth) * k / m;
+        Self {
+            profile: Some(LocalProfile::TwoLevel { epsilon, high_mass: k / m }),
+            bit: Some((by_chance, by_chance + truth * (m - k) / (m - 1.0))),
+            has_zero: false,
+            ..Self::pure(epsilon)
+        }
     }
 
     /// The same, of all randomizers of this class.

@@ -4,6 +4,7 @@
 //! Adjacency is part of the question, and replace-one unless said otherwise.
 
 mod adjacency;
+mod k_subset;
 mod local;
 mod participation;
 pub mod priv_unit;
@@ -11,6 +12,7 @@ mod randomizer;
 mod release;
 
 pub use adjacency::Adjacency;
+pub use k_subset::subset_size;
 pub(crate) use local::{Class, Noise};
 pub use local::{LocalGuarantee, LocalStructure};
 pub use participation::{MAX_COUNT, Participation, Scheme};

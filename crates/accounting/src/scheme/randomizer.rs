@@ -28,6 +28,13 @@ pub enum Mechanism {
         /// Number of values, at least 2.
         categories: u64,
     },
+    /// k-subset selection over `categories` values, k as [`subset_size`](super::subset_size) chooses it.
+    KSubset {
+        /// ε0.
+        local_epsilon: f64,
+        /// Number of values, at least 2.
+        categories: u64,
+    },
     /// One signed coordinate of an ℓ∞-bounded vector (CLDP-SGD).
     RInf {
         /// ε0.
@@ -152,6 +159,7 @@ impl Mechanism {
             Krr { local_epsilon, categories } => {
                 Local::two_level(local_epsilon, 1.0 / categories as f64).on_categories(categories)
             }
+            KSubset { local_epsilon, categories } => Local::subsets(local_epsilon, categories),
             RInf { local_epsilon } | R1 { local_epsilon } | R2 { local_epsilon } | LdpSgd { local_epsilon } => {
                 Local::two_level(local_epsilon, 0.5)
             }
@@ -176,7 +184,7 @@ impl Mechanism {
             | Laplace { local_epsilon }
             | DiscreteLaplace { local_epsilon }
             | Sequential { local_epsilon } => Parameters { local_epsilon: Some(local_epsilon), ..none },
-            Krr { local_epsilon, categories } => {
+            Krr { local_epsilon, categories } | KSubset { local_epsilon, categories } => {
                 Parameters { local_epsilon: Some(local_epsilon), categories: Some(categories), ..none }
             }
             PrivUnit { local_epsilon, dimension } => {
@@ -264,7 +272,7 @@ impl RandomizerSpec {
     /// Is the zero vector one of the inputs? Randomized response has categories instead. Of a class
     /// of randomizers it is one of the inputs that the class speaks of.
     pub fn takes_zero(&self) -> bool {
-        self.local().categories.is_none()
+        self.local().has_zero
     }
 
     /// The privacy profile of one report of any record against one of the zero vector, in both
