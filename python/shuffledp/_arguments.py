@@ -12,6 +12,7 @@ RandomizerName = Literal[
     "any",
     "rr",
     "krr",
+    "k-subset",
     "r-inf",
     "r-1",
     "r-2",
@@ -53,12 +54,10 @@ class _Optional(TypedDict, total=False):
     sigma: Optional[float]
     # How far apart two records can be, in the unit of σ; 2 if it is left out, for σ in clipping norms.
     sensitivity: Optional[float]
-    # Number of values of k-ary randomized response.
+    # Number of values of a randomizer over categories.
     categories: Optional[Count]
     # Dimension of the vectors.
     dimension: Optional[Count]
-    # How large a share of all possible reports the set is that a record makes likely.
-    share: Optional[float]
     # Points (ε, δ) of a local privacy profile, from ε = 0 on, convex in e^ε: pairs, or an array with two columns.
     profile: Optional[Iterable[Sequence[float]]]
 

@@ -159,7 +159,7 @@ fn flags_that_do_not_fit_are_refused_by_name() {
     let goal = "--target-epsilon 1 --delta 1e-6";
     for (line, message) in [
         (format!("--solve rounds --rounds 5 {goal} {SETTING}"), "--rounds is solved for"),
-        (format!("--solve=clients --clients=5 --local-epsilon 1 {goal}"), "--clients cannot be given and solved for"),
+        (format!("--solve=clients --clients=5 --local-epsilon 1 {goal}"), "--clients is solved for"),
         (
             format!("--solve sigma {goal} --clients 1000 --local-epsilon 1"),
             "--sigma does not belong to --randomizer any",

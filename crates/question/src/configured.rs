@@ -80,8 +80,8 @@ mod tests {
     fn a_table_is_read_like_flags() {
         let spec = of(r#"{"name": "krr", "local_epsilon": 1, "categories": 7}"#).unwrap();
         assert_eq!(spec.mechanism(), Mechanism::Krr { local_epsilon: 1.0, categories: 7 });
-        let spec = of(r#"{"name": "profile", "profile": [[0, 0.5], [1, 0]]}"#).unwrap();
-        assert_eq!(spec.pure_epsilon(), Some(1.0));
+        let spec = of(r#"{"name": "profile", "profile": [[0, 0.5], [1, 0.1], [2, 0]]}"#).unwrap();
+        assert_eq!(spec.pure_epsilon(), Some(2.0));
         // What was written by serde is read back.
         let written = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::to_string(&of(&written).unwrap()).unwrap(), written);

@@ -25,8 +25,6 @@ pub enum Parameter {
     Categories,
     /// Coordinates of a vector.
     Dimension,
-    /// The size of a set of reports over all of them.
-    Share,
     /// Points of a local privacy profile.
     Profile,
     /// How often.
@@ -109,7 +107,7 @@ pub struct Row {
 const COUNT: &str = "a whole number between 1 and 2^53";
 
 /// The table.
-pub const PARAMETERS: [Row; 21] = [
+pub const PARAMETERS: [Row; 20] = [
     Row {
         parameter: Parameter::Clients,
         name: "clients",
@@ -255,7 +253,7 @@ pub const PARAMETERS: [Row; 21] = [
         letter: "M",
         label: "categories m",
         unit: "",
-        help: "Number of values of k-ary randomized response",
+        help: "Number of values of a randomizer over categories",
         default: None,
         example: "10",
         synonyms: &["num-categories", "values", "alphabet"],
@@ -274,21 +272,6 @@ pub const PARAMETERS: [Row; 21] = [
         default: None,
         example: "1000",
         synonyms: &["d", "dim", "dimensions"],
-    },
-    Row {
-        parameter: Parameter::Share,
-        name: "share",
-        group: Group::Randomizer,
-        kind: Kind::Real,
-        range: "above 0 and at most 1/2",
-        symbol: "s",
-        letter: "Q",
-        label: "share of the set s",
-        unit: "",
-        help: "How large a share of all possible reports the set is that a record makes likely",
-        default: None,
-        example: "0.1",
-        synonyms: &["high-mass"],
     },
     Row {
         parameter: Parameter::Profile,

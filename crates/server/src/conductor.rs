@@ -134,10 +134,15 @@ impl Conductor {
 
     /// Does what the time demands: gives up a round whose batch did not come (unless one is coming in just now), and opens the next, for which it asks for
     /// the `keys`. They are fixed for as long as the round is open: two lists of one round would be two halves of its clients.
-    pub(crate) fn tick(&mut self, now: u64, receiving: bool, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
+    pub(crate) fn tick(
+        &mut self,
+        now: impl Fn() -> u64,
+        receiving: bool,
+        keys: impl FnOnce() -> PublicKeys,
+    ) -> Result<Phase> {
         self.settled(|conductor| {
             if let Some(deadline) = conductor.deadline() {
-                if now < deadline || receiving {
+                if now() < deadline || receiving {
                     return Ok(Phase::Open);
                 }
                 conductor.close_with(None)?;
@@ -225,7 +230,7 @@ impl Conductor {
     }
 
     /// Charge first, then open, both in one transaction; whoever calls publishes only what this has done.
-    fn open_next(&mut self, now: u64, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
+    fn open_next(&mut self, now: impl Fn() -> u64, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
         let round = self.record.last.as_ref().map_or(0, |last| last.context.round) + 1;
         if round > self.plan.rounds() {
             return Ok(Phase::Finished);
@@ -234,16 +239,19 @@ impl Conductor {
         if !ledger.charge(self.plan.charge)? {
             return Ok(Phase::BudgetSpent);
         }
+        let (epsilon, epsilon_lower) = (ledger.epsilon()?, ledger.epsilon_lower()?);
         let (model, _) = self.plan.model_file(&self.record.state.weights)?;
         let keys = keys();
+        // The window begins when there is nothing left to compute.
+        let opens = now();
         let opening = Opening {
             context: RoundContext { task: self.plan.hash(), round, model, keys: KeysHash::of(&keys) },
             keys,
             charge: self.plan.charge,
-            opens: now,
-            closes: now.saturating_add(self.times.window()),
-            epsilon: ledger.epsilon()?,
-            epsilon_lower: ledger.epsilon_lower()?,
+            opens,
+            closes: opens.saturating_add(self.times.window()),
+            epsilon,
+            epsilon_lower,
         };
         self.store.open(&opening)?;
         self.ledger = ledger;

@@ -108,10 +108,14 @@ impl Service {
     pub(crate) fn tick(&self) -> Result<Phase> {
         let mut conductor = self.lock();
         let before = conductor.open_round().map(|open| open.context.round);
-        let phase = conductor.tick(self.clock.now(), self.is_receiving(), || {
-            self.keys.refresh();
-            self.keys.sealing().public_keys()
-        })?;
+        let phase = conductor.tick(
+            || self.clock.now(),
+            self.is_receiving(),
+            || {
+                self.keys.refresh();
+                self.keys.sealing().public_keys()
+            },
+        )?;
         let open = conductor.open_round().map(|open| (open.context.round, open.epsilon));
         if open.map(|(round, _)| round) != before {
             if let Some(round) = before {
