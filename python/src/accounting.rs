@@ -294,8 +294,8 @@ impl Answer {
     ///
     /// >>> import shuffledp
     /// >>> answer = shuffledp.explain(clients=10_000, local_epsilon=1, rounds=10, delta=1e-6)
-    /// >>> answer.statement().split(".")[2].strip()
-    /// 'The protocol has 10 rounds, in each of which all 10,000 clients speak through any randomizer with local ε 1'
+    /// >>> answer.statement().startswith("**Privacy.** The protocol has 10 rounds, in each of which all 10,000 clients speak")
+    /// True
     fn statement(&self) -> String {
         Statement::of(&self.outcome).markdown()
     }

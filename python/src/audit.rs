@@ -6,7 +6,7 @@ use crate::interrupt::{Waiting, interruptible_steps};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::to_string;
-use shuffledp_accounting::scheme::{RandomizerSpec, Scheme};
+use shuffledp_accounting::scheme::{Adjacency, RandomizerSpec, Scheme};
 use shuffledp_randomizers::audit::{Audit, Finding, Generators, Options, RawInput, Released, Report, Simulated};
 use shuffledp_randomizers::dispatch::{self, VectorShape, Visitor};
 use shuffledp_randomizers::{Likelihood, RandomizerError, Randomness, Result as Randomized};
@@ -251,7 +251,7 @@ impl AuditReport {
     /// "replace-one".
     #[getter]
     fn adjacency(&self) -> &str {
-        "replace-one"
+        Adjacency::ReplaceOne.word()
     }
 
     /// "released", or "simulation" if there was a seed.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 
 import pytest
@@ -47,8 +48,9 @@ def test_renyi_divergences(tmp_path):
     sweep = ["--sweep", "order=2..32:5", "--quantity", "rdp", "-o", str(table)]
     subprocess.run([program(), "plot", *flags(question), *sweep], capture_output=True, check=True)
     rows = list(csv.DictReader(io.StringIO(table.read_text())))
-    orders = [float(row["Rényi order λ"]) for row in rows]
-    best = [min(float(value) for name, value in row.items() if name.endswith(" (rigorous)")) for row in rows]
+    rigorous = [row for row in rows if (row["kind"], row["standing"]) == ("upper", "rigorous")]
+    orders = sorted({float(row["order"]) for row in rows})
+    best = [min(float(row["value"]) for row in rigorous if float(row["order"]) == order) for order in orders]
     assert len(orders) >= 3
     assert shuffledp.rdp_curve(orders, **question).divergences.tolist() == best
 
@@ -120,14 +122,49 @@ def test_what_cannot_be_calibrated_is_refused():
         shuffledp.calibrate(solve="rounds", target_epsilon=1e-5, delta=1e-6, clients=1000, local_epsilon=1)
 
 
-def test_where_nothing_answers_the_reasons_are):
+def test_where_nothing_answers_the_reasons_are_said():
     question = dict(clients=100, randomizer="approximate", local_epsilon=1, local_delta=1e-9)
     with pytest.raises(shuffledp.NoAnswerError) as refusal:
         shuffledp.explain(order=2, **question)
     lines = str(refusal.value).splitlines()
     assert lines[0] == "no rigorous upper bound on rdp applies"
     assert "  girgis-theorem-1: the bound is for ε0-LDP randomizers, and this one is not (it has a δ0)" in lines
-    # No flags: the two-level method names --randomizer.
+    # No flags.
     assert not any("--" in line for line in lines)
     question = dict(clients=10, local_epsilon=1)
-    assert "with randomizer)" in shuffledp.explain(delta=1e-3, **question).not_applicable["two-level-pld"]
+    assert "name a randomizer for which it is" in shuffledp.explain(delta=1e-3, **question).not_applicable["two-level-pld"]
+
+
+def test_the_types_know_the_tables():
+    """What type checkers are told is what the native half accepts."""
+    import typing
+
+    from shuffledp import _arguments
+
+    names = typing.get_args(_arguments.RandomizerName)
+    with pytest.raises(shuffledp.ParameterError) as refusal:
+        shuffledp.epsilon(clients=10, randomizer="nothing", delta=1e-6)
+    known = str(refusal.value).split("use one of ")[1].split(";")[0]
+    assert known.split(", ") == list(names)
+    arguments = set(_arguments.QuestionArguments.__annotations__)
+    help_page = subprocess.run([program(), "epsilon", "--help"], capture_output=True, text=True, check=True).stdout
+    flags_of_a_question = set(re.findall(r"^ +--([a-z-]+) <", help_page, re.MULTILINE)) - {"delta", "report"}
+    assert {flag.replace("-", "_") for flag in flags_of_a_question} == arguments
+
+
+def test_warnings_are_given_and_can_be_read():
+    with pytest.warns(shuffledp.PrivacyWarning, match="meaningless"):
+        assert shuffledp.epsilon(clients=100, local_epsilon=2, delta=0.5) == 0
+    answer = shuffledp.explain(clients=100, local_epsilon=2, delta=0.5)
+    assert [warning.split(" ")[0] for warning in answer.warnings] == ["δ", "ε"]
+    assert shuffledp.explain(clients=10_000, local_epsilon=1, delta=1e-8).warnings == []
+
+
+def test_zero_out_is_asked_for_by_name(command_line):
+    question = dict(clients=10_000, sampled=100, randomizer="gaussian", sigma=5, rounds=10, adjacency="zero-out")
+    answer = shuffledp.explain(delta=1e-6, **question)
+    assert answer.adjacency == "zero-out"
+    assert answer.as_dict() == command_line("epsilon", delta=1e-6, **question)
+    assert answer.value < shuffledp.epsilon(delta=1e-6, **{**question, "adjacency": None})
+    with pytest.raises(shuffledp.NoAnswerError, match="zero vector"):
+        shuffledp.epsilon(clients=100, randomizer="rr", local_epsilon=1, delta=1e-6, adjacency="zero-out")

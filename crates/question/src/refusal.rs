@@ -219,12 +219,10 @@ impl Refusal {
             }
             Self::UnknownWord { parameter, value, known } => {
                 let near = nearest_word(value, known).map(|word| format!("; did you mean '{word}'?"));
-                format!(
-                    "{}: '{value}' is not known; use one of {}{}",
-                    name(parameter),
-                    known.join(", "),
-                    near.unwrap_or_default()
-                )
+                let what = parameter.row().label;
+                let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+                let known = known.join(", ");
+                format!("'{value}' is not {article} {what}; use one of {known}{}", near.unwrap_or_default())
             }
             Self::Missing { parameter, needed_by: None } => {
                 let row = parameter.row();
@@ -264,7 +262,7 @@ impl Refusal {
             Self::ClassCannotRun { randomizer: of } => format!(
                 "{} is a class of randomizers, and only one that is named can be run; give, say, {}",
                 randomizer(of),
-                spelling.given(Parameter::Randomizer, "r-inf")
+                randomizer("r-inf")
             ),
             Self::Accounting(error) => error.to_string(),
         }

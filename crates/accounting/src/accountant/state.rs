@@ -2,6 +2,7 @@
 
 use super::{Accountant, ReleaseEntry, RoundEntry};
 use crate::error::{AccountingError, Result};
+use crate::scheme::Adjacency;
 use serde::{Deserialize, Serialize};
 
 /// The version this crate writes, and the only one it reads.
@@ -11,7 +12,7 @@ const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 struct Saved {
     shuffledp_accountant: u32,
-    adjacency: String,
+    adjacency: Adjacency,
     ledger: Vec<RoundEntry>,
     /// Left out where there are none, as it was before there could be any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -23,7 +24,7 @@ impl Accountant {
     pub fn save(&self) -> Result<String> {
         let saved = Saved {
             shuffledp_accountant: VERSION,
-            adjacency: "replace-one".to_owned(),
+            adjacency: Adjacency::ReplaceOne,
             ledger: self.ledger.clone(),
             releases: self.releases.clone(),
         };
@@ -37,8 +38,8 @@ impl Accountant {
         if saved.shuffledp_accountant != VERSION {
             return Err(rejected(format!("version {} is not {VERSION}", saved.shuffledp_accountant)));
         }
-        if saved.adjacency != "replace-one" {
-            return Err(rejected(format!("adjacency {:?} is not \"replace-one\"", saved.adjacency)));
+        if saved.adjacency != Adjacency::ReplaceOne {
+            return Err(rejected(format!("an accountant of {} adjacency", saved.adjacency.word())));
         }
         let mut accountant = Self::new();
         for RoundEntry { round, count } in saved.ledger {
