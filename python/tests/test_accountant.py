@@ -42,11 +42,22 @@ def test_ten_at_once_are_ten_times_one():
     assert once.delta(0.1) == singly.delta(0.1)
 
 
-def test_the_question_and_the_accountant_agree():
+@pytest.mark.parametrize(
+    "round_, count",
+    [
+        (dict(clients=1_000_000, sampled=1000, local_epsilon=2), 100_000),
+        (dict(clients=1000, randomizer="rr", local_epsilon=1), 3),
+        (dict(clients=20, randomizer="krr", categories=5, local_epsilon=1), 7),
+        (dict(clients=5000, check_in=0.1, randomizer="gaussian", sigma=3), 50),
+        (dict(clients=100, randomizer="gaussian", sigma=0.5), 2),
+        (dict(clients=800, check_in=0.125, randomizer="priv-unit", dimension=500, local_epsilon=4), 2),
+    ],
+)
+def test_the_question_and_the_accountant_agree(round_, count):
     accountant = shuffledp.Accountant()
-    accountant.compose(count=100_000, clients=1_000_000, sampled=1000, local_epsilon=2)
-    asked = shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8)
-    assert accountant.epsilon(1e-8) == asked
+    accountant.compose(count=count, **round_)
+    assert accountant.epsilon(1e-8) == shuffledp.epsilon(rounds=count, delta=1e-8, **round_)
+    assert accountant.delta(0.3) == shuffledp.delta(rounds=count, epsilon=0.3, **round_)
 
 
 def test_an_epsilon_that_no_round_reaches_has_no_delta():

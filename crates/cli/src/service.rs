@@ -1,5 +1,6 @@
 //! What the services share on the command line: a runtime, a log, an end when they are told to, and the words for their keys.
 
+use crate::args::JsonArgs;
 use crate::failure::Failure;
 use crate::output;
 use anyhow::Context;
@@ -37,9 +38,8 @@ pub(crate) struct InitArgs {
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: JsonArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -48,9 +48,8 @@ pub(crate) struct KeyArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) config: PathBuf,
 
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 }
 
 /// A new folder.
@@ -66,7 +65,7 @@ struct Made<'a> {
 pub(crate) fn made(args: &InitArgs, name: &str, advice: &str, key: Option<&dyn Display>) -> Result<(), Failure> {
     let config = args.folder.join(name);
     let key = key.map(ToString::to_string);
-    if args.json {
+    if args.form.json {
         return output::print_json(&Made { folder: &args.folder, config: &config, verifying_key: key });
     }
     output::say(&format!("edit {}: {advice}", config.display()));
@@ -84,7 +83,7 @@ struct Rotated {
 
 /// Says which key is the newest now.
 pub(crate) fn rotated(args: &KeyArgs, key_id: u8) -> Result<(), Failure> {
-    if args.json {
+    if args.form.json {
         return output::print_json(&Rotated { key_id });
     }
     output::print(&format!("key {key_id} is the newest now\n"))

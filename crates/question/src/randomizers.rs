@@ -46,6 +46,8 @@ pub struct RandomizerRow {
     pub inputs: Inputs,
     /// Whether it may be deployed.
     pub deployable: Deployable,
+    /// What is known of one report, in words; accounting has it in numbers.
+    pub local: &'static str,
     /// What it is, in a sentence.
     pub sentence: &'static str,
     /// It with its parameters, as part of a sentence; `{sigma}` stands for "σ = 5 clipping norms".
@@ -61,6 +63,7 @@ const SENSITIVITY: &[Parameter] = &[Parameter::Sensitivity];
 pub const RANDOMIZERS: [RandomizerRow; 16] = [
     RandomizerRow {
         name: "any",
+        local: "ε0-LDP",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Class,
@@ -71,6 +74,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "rr",
+        local: "two-level, share 1/2",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Categories,
@@ -81,6 +85,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "krr",
+        local: "two-level, share 1/m",
         parameters: &[Parameter::LocalEpsilon, Parameter::Categories],
         optional: &[],
         inputs: Inputs::Categories,
@@ -93,6 +98,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "k-subset",
+        local: "two-level, share k/m",
         parameters: &[Parameter::LocalEpsilon, Parameter::Categories],
         optional: &[],
         inputs: Inputs::Categories,
@@ -105,6 +111,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "r-inf",
+        local: "two-level, share 1/2",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Vectors,
@@ -115,6 +122,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "r-1",
+        local: "two-level, share 1/2",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Vectors,
@@ -125,6 +133,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "r-2",
+        local: "two-level, share 1/2",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Vectors,
@@ -135,6 +144,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "ldp-sgd",
+        local: "two-level, share 1/2",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Vectors,
@@ -145,6 +155,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "priv-unit",
+        local: "two-level, share of a cap",
         parameters: &[Parameter::LocalEpsilon, Parameter::Dimension],
         optional: &[],
         inputs: Inputs::Vectors,
@@ -157,6 +168,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "approximate",
+        local: "(ε0, δ0)-LDP",
         parameters: &[Parameter::LocalEpsilon, Parameter::LocalDelta],
         optional: &[],
         inputs: Inputs::Class,
@@ -172,6 +184,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "gaussian",
+        local: "2/σ-GDP",
         parameters: &[Parameter::Sigma],
         optional: SENSITIVITY,
         inputs: Inputs::Vectors,
@@ -182,6 +195,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "discrete-gaussian",
+        local: "2/σ²-zCDP",
         parameters: &[Parameter::Sigma],
         optional: SENSITIVITY,
         inputs: Inputs::Vectors,
@@ -192,6 +206,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "laplace",
+        local: "ε0-LDP, its profile",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Vectors,
@@ -202,6 +217,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "discrete-laplace",
+        local: "ε0-LDP, its profile",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Vectors,
@@ -212,6 +228,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "profile",
+        local: "its profile",
         parameters: &[Parameter::Profile],
         optional: &[],
         inputs: Inputs::Class,
@@ -222,6 +239,7 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
     },
     RandomizerRow {
         name: "sequential",
+        local: "ε0-LDP",
         parameters: EPSILON,
         optional: &[],
         inputs: Inputs::Class,
@@ -305,6 +323,7 @@ impl Values<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shuffledp_accounting::profile::LocalProfile;
 
     /// Serde's complaint about a name that it does not know lists those that it does.
     #[test]
@@ -332,6 +351,14 @@ mod tests {
             let spec = RandomizerSpec::new(mechanism).unwrap();
             let (found, read) = RandomizerRow::of(&spec);
             assert_eq!(found.name, row.name);
+            let is_two_level = matches!(spec.local_profile(), LocalProfile::TwoLevel { .. });
+            assert_eq!(row.local.starts_with("two-level"), is_two_level, "{}", row.name);
+            assert_eq!(
+                row.local.contains("ε0-LDP") || is_two_level,
+                spec.pure_epsilon().is_some() && row.name != "profile",
+                "{}",
+                row.name
+            );
             assert_eq!(read.len(), row.parameters.len(), "{}", row.name);
             for (parameter, value) in &read {
                 if *parameter != Parameter::Profile {

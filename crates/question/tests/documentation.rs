@@ -17,7 +17,9 @@ fn parameters() -> String {
 }
 
 fn randomizers() -> String {
-    let mut table = "| randomizer | parameters | what it is | may be deployed |\n|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| randomizer | parameters | what it is | one report is | may be deployed |\n|---|---|---|---|---|\n"
+            .to_owned();
     for row in &RANDOMIZERS {
         let flags = row.parameters.iter().map(|parameter| Spelling::Flags.name(*parameter));
         let optional = row.optional.iter().map(|parameter| format!("[{}]", Spelling::Flags.name(*parameter)));
@@ -27,7 +29,8 @@ fn randomizers() -> String {
             Deployable::Instead(other) => format!("no: `{other}`"),
             Deployable::Class => "a class".to_owned(),
         };
-        table += &format!("| `{}` | `{parameters}` | {} | {deployable} |\n", row.name, row.sentence);
+        let local = row.local;
+        table += &format!("| `{}` | `{parameters}` | {} | {local} | {deployable} |\n", row.name, row.sentence);
     }
     table
 }

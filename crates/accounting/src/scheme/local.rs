@@ -276,3 +276,26 @@ impl Local {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::{Options, Target, ask, method};
+    use crate::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
+
+    /// Its profile has no slope at all: without a little ε0 the sums would never be fine enough.
+    #[test]
+    fn a_delta_without_an_epsilon_is_bounded() {
+        let mechanism = Mechanism::Approximate { local_epsilon: 0.0, local_delta: 1e-9 };
+        let randomizer = RandomizerSpec::new(mechanism).unwrap();
+        for scheme in [Scheme::shuffle(1000).unwrap(), Scheme::subsampled(100_000, 1000).unwrap()] {
+            let question = Question::new(Round { scheme, randomizer }, 1).unwrap();
+            let bound = |delta: f64| {
+                let target = Target::EpsilonAt { delta };
+                ask(method("displacement-profile-pld").unwrap(), &question, target, &Options::default()).unwrap().value
+            };
+            assert!(bound(1e-6) <= 0.0);
+            // What a client loses with δ0 is lost: k/n of it at the least, all of it where everybody speaks.
+            assert!(bound(1e-13) > 0.0);
+        }
+    }
+}

@@ -37,7 +37,9 @@ pub(crate) struct ClientArgs {
     seed: Option<u64>,
 
     /// Print JSON: what was spent, or a line for each simulated round
-    #[arg(long)]
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_value = "no",
+        default_missing_value = "yes", hide_default_value = true, hide_possible_values = true,
+        action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new())]
     json: bool,
 }
 

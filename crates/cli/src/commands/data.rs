@@ -1,5 +1,6 @@
 //! `shuffledp data`: datasets that are not ours to ship.
 
+use crate::args::JsonArgs;
 use crate::failure::Failure;
 use crate::output;
 use serde::Serialize;
@@ -38,9 +39,8 @@ struct MnistArgs {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     data: Option<PathBuf>,
 
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: JsonArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -83,7 +83,7 @@ fn run_mnist(args: &MnistArgs) -> Result<(), Failure> {
         train_examples: dataset.train.count(),
         test_examples: dataset.test.count(),
     };
-    if args.json {
+    if args.form.json {
         return output::print_json(&installed);
     }
     output::print(&format!(

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
         (Some(ServerCommand::Show(args)), _) => {
             let Identity { verifying_key, task } = identity(&ServerConfig::read(&args.config)?)?;
             let (verifying_key, task) = (verifying_key.to_string(), task.to_string());
-            if args.json {
+            if args.form.json {
                 return output::print_json(&Shown { verifying_key, task });
             }
             output::print(&format!("server_key = \"{verifying_key}\"\ntask = \"{task}\"\n"))

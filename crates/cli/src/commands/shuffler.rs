@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ShufflerArgs) -> Result<(), Failure> {
         }
         (Some(ShufflerCommand::Show(args)), _) => {
             let verifying_key = verifying_key(&Config::load(&args.config)?)?.to_string();
-            if args.json {
+            if args.form.json {
                 return output::print_json(&Shown { verifying_key });
             }
             output::print(&format!("verifying_key = \"{verifying_key}\"\n"))

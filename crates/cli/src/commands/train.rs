@@ -65,7 +65,9 @@ pub(crate) struct TrainArgs {
     output: Option<PathBuf>,
 
     /// Print JSON: a line for each evaluation, with --all a last one as of 'epsilon --all'
-    #[arg(long)]
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_value = "no",
+        default_missing_value = "yes", hide_default_value = true, hide_possible_values = true,
+        action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new())]
     json: bool,
 
     /// Also write a self-contained HTML page

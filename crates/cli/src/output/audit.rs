@@ -1,5 +1,6 @@
 //! What an audit found, for a person, for a program, and as a page.
 
+use super::page::{typed, with_provenance};
 use super::text::json_line;
 use anyhow::Result;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -201,5 +202,6 @@ pub(crate) fn page(audited: &Audited) -> Result<String> {
         ])?;
     }
     counts.table(table);
-    Ok(Page::new("Audit of a running randomizer").subtitle(subject(audited)).section(result).section(counts).to_html())
+    let page = Page::new("Audit of a running randomizer").subtitle(subject(audited)).section(result).section(counts);
+    Ok(with_provenance(page, typed()).to_html())
 }

@@ -29,6 +29,15 @@ pub(super) fn with_provenance(page: Page, command: String) -> Page {
     page.provenance(command, VERSION, date::today())
 }
 
+/// The command as it was typed.
+pub(super) fn typed() -> String {
+    let plain =
+        |word: &str| !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || "'\"$\\*?&|;<>()".contains(c));
+    let words = std::env::args().skip(1);
+    let words = words.map(|word| if plain(&word) { word } else { format!("'{}'", word.replace('\'', "'\\''")) });
+    std::iter::once("shuffledp".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
 /// The same question, a little different.
 fn variations(outcome: &Outcome) -> Section {
     let mut section = Section::new("What if");

@@ -21,7 +21,8 @@ pub(crate) fn page(setting: &Setting, seen: &Seen, swept: &Swept) -> Result<Stri
     for section in page::details(&setting.outcome)? {
         page = page.section(section);
     }
-    Ok(page.section(rounds(seen)?).section(published(seen)?).to_html())
+    let page = page.section(rounds(seen)?).section(published(seen)?);
+    Ok(page::with_provenance(page, page::typed()).to_html())
 }
 
 fn learned(seen: &Seen) -> Result<Section> {

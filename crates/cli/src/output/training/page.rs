@@ -1,6 +1,7 @@
 //! `--report`: a run as one self-contained HTML page.
 
 use super::{Charged, Trained, collusion, pictures};
+use crate::output::page::{typed, with_provenance};
 use anyhow::Result;
 use shuffledp_accounting::scheme::Adjacency;
 use shuffledp_question::Outcome;
@@ -24,7 +25,7 @@ pub(crate) fn page(trained: &Trained<'_>, outcome: Option<&Outcome>) -> Result<S
     for section in [curves, evaluations].into_iter().chain(bounds(outcome)?).chain([setting]) {
         page = page.section(section);
     }
-    Ok(page.to_html())
+    Ok(with_provenance(page, typed()).to_html())
 }
 
 fn result(trained: &Trained<'_>) -> Section {

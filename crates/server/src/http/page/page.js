@@ -176,8 +176,9 @@ function show(status) {
   byId("name").textContent = status.name;
   const open = status.open ? `round ${whole(status.open.round)} of ${whole(status.rounds_planned)} is open` : PHASES[status.phase];
   byId("phase").textContent = open;
-  byId("warning").hidden = status.warning === undefined;
-  byId("warning").textContent = status.warning ?? "";
+  const warnings = [status.warning, ...status.privacy.warnings].filter((text) => text !== undefined);
+  byId("warning").hidden = warnings.length === 0;
+  byId("warning").textContent = warnings.join(". ");
   figures(status);
   charts(status);
   table(status);
