@@ -12,11 +12,13 @@ mod normalisation;
 pub mod npz;
 mod npz_sizes;
 mod pca;
+pub mod scattering;
 
 pub use bootstrap::Bootstrap;
 pub use examples::{Clients, Dataset, Examples};
 pub use normalisation::Normalisation;
 pub use pca::Pca;
+pub use scattering::Scattering;
 
 /// What the data in a file are called.
 pub(crate) fn name_of(path: &std::path::Path) -> String {
