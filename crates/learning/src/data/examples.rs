@@ -171,6 +171,15 @@ impl Examples {
         Ok(self)
     }
 
+    /// The same pictures with a byte b read as b/255, whatever it was normalised with. Examples of
+    /// numbers stay as they are.
+    pub(crate) fn brightness(mut self) -> Self {
+        if let Values::Bytes { meaning, .. } = &mut self.values {
+            **meaning = std::array::from_fn(|byte| byte as f32 / 255.0);
+        }
+        self
+    }
+
     /// The first `count` examples, or all if there are not so many.
     pub fn truncated(mut self, count: usize) -> Self {
         let count = count.clamp(1, self.len());

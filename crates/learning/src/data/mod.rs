@@ -12,13 +12,15 @@ mod normalisation;
 pub mod npz;
 mod npz_sizes;
 mod pca;
+pub mod scattering;
 mod whitening;
 
 pub use bootstrap::Bootstrap;
 pub use examples::{Clients, Dataset, Examples};
 pub use normalisation::Normalisation;
 pub use pca::Pca;
-pub use whitening::Whitening;
+pub use scattering::Scattering;
+pub use whitening::{PublicWhitening, Whitening};
 
 /// What the data in a file are called.
 pub(crate) fn name_of(path: &std::path::Path) -> String {

@@ -2,6 +2,7 @@
 
 use super::{Algorithm, DataConfig, Preparation};
 use crate::data::Dataset;
+use crate::data::scattering::{Tell, quiet};
 use crate::models::ModelConfig;
 use crate::schedule::Schedule;
 use crate::step::StepRule;
@@ -58,8 +59,13 @@ impl TrainingConfig {
 
     /// Loads and prepares the examples; `data_directory` as in [`data_directory`](crate::data::directory::data_directory).
     pub fn load(&self, data_directory: Option<&Path>) -> Result<Dataset> {
+        self.load_and_tell(data_directory, &quiet)
+    }
+
+    /// The same, and tells how far the preparation is.
+    pub fn load_and_tell(&self, data_directory: Option<&Path>, tell: Tell<'_>) -> Result<Dataset> {
         self.preparation.check()?;
-        self.preparation.apply(self.data.load(data_directory)?)
+        self.preparation.apply(self.data.load(data_directory)?, data_directory, tell)
     }
 
     /// The same for so many rounds. A schedule that ends with the run still does.
