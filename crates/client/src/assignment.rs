@@ -6,7 +6,7 @@ use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{RandomizerSpec, Round as AccountedRound, Scheme};
 use shuffledp_learning::collect::Frames;
 use shuffledp_learning::data::Clients;
-use shuffledp_learning::models::{Architecture, Model, Network};
+use shuffledp_learning::models::{AnyModel, Architecture, Model};
 use shuffledp_randomizers::coin::Coin;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Signed, Task, TaskHash};
@@ -15,7 +15,7 @@ use shuffledp_wire::{Signed, Task, TaskHash};
 pub struct Assignment {
     task: Task,
     hash: TaskHash,
-    pub(crate) model: Network,
+    pub(crate) model: AnyModel,
     /// What reports are.
     pub(crate) frames: Frames,
     pub(crate) cost: AccountedRound,
@@ -46,7 +46,7 @@ impl Assignment {
             return Err(ClientError::Task(format!("its reports have {theirs} bytes, but this randomizer's {ours}")));
         }
         let cost = cost(&task, randomizer, config)?;
-        Ok(Self { task, hash, model: Network::new(architecture), frames, cost })
+        Ok(Self { task, hash, model: AnyModel::new(architecture), frames, cost })
     }
 
     /// What the server signed.

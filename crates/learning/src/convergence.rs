@@ -66,9 +66,9 @@ impl ConvergenceBound {
 /// What Theorem 3 says about the last weights of this run.
 pub fn convergence(config: &TrainingConfig, population: &impl Clients) -> Result<Convergence> {
     let not_covered = |why: &str| Ok(Convergence::NotCovered(why.to_owned()));
-    if config.model != ModelConfig::Linear {
+    let ModelConfig::Linear { bias } = config.model else {
         return not_covered("the model is not convex: only kind = \"linear\" is");
-    }
+    };
     let Schedule::InverseSqrt { diameter, gradient_bound } = config.step.schedule else {
         return not_covered("the schedule is not inverse-sqrt");
     };
@@ -79,7 +79,7 @@ pub fn convergence(config: &TrainingConfig, population: &impl Clients) -> Result
     if !config.step.weight_decay.is_none() {
         return not_covered("weights decay");
     }
-    let longest = longest_gradients(population);
+    let longest = longest_gradients(population, bias);
     let noise = match config.algorithm {
         Algorithm::NoPrivacy { .. } => 0.0,
         Algorithm::CldpSgd { sampled, randomizer, clip } => {
@@ -130,16 +130,17 @@ impl Longest {
     }
 }
 
-/// The gradient is the outer product of p − y, probabilities less the label's indicator, and the input with a 1 for the bias; its norms are products of norms. ‖p − y‖ is at
+/// The gradient is the outer product of p − y, probabilities less the label's indicator, and the input, with a 1 for the bias if there is one; its norms are products of norms. ‖p − y‖ is at
 /// most 2, √2 and 1 in ℓ1, ℓ2 and ℓ∞, at any weights.
-fn longest_gradients(population: &impl Clients) -> Longest {
+fn longest_gradients(population: &impl Clients, bias: bool) -> Longest {
+    let one = if bias { 1.0 } else { 0.0 };
     let mut example = vec![0.0; population.shape().len()];
     let mut longest = Longest { l1: 0.0, l2: 0.0, linf: 0.0 };
     for client in 0..population.count() {
         population.example(client, &mut example);
-        longest.l1 = longest.l1.max(2.0 * (norms::l1_norm(&example) + 1.0));
-        longest.l2 = longest.l2.max((2.0 * (norms::l2_norm(&example).powi(2) + 1.0)).sqrt());
-        longest.linf = longest.linf.max(f64::from(clip::linf_norm(&example)).max(1.0));
+        longest.l1 = longest.l1.max(2.0 * (norms::l1_norm(&example) + one));
+        longest.l2 = longest.l2.max((2.0 * (norms::l2_norm(&example).powi(2) + one)).sqrt());
+        longest.linf = longest.linf.max(f64::from(clip::linf_norm(&example)).max(one));
     }
     longest
 }

@@ -89,7 +89,7 @@ mod tests {
 
     /// Layers of 8 and 6 weights.
     fn network() -> Architecture {
-        let layers = vec![Layer::Dense { units: 2 }, Layer::Tanh, Layer::Dense { units: 2 }];
+        let layers = vec![Layer::Dense { units: 2, bias: true }, Layer::Tanh, Layer::Dense { units: 2, bias: true }];
         let network = Architecture::new(TensorShape::vector(3), layers).unwrap();
         assert_eq!(network.weights_by_layer().collect::<Vec<_>>(), [8, 6]);
         network

@@ -165,7 +165,11 @@ mod tests {
 
     /// Layers of two weights and of four.
     fn network() -> Architecture {
-        Architecture::new(TensorShape::vector(1), vec![Layer::Dense { units: 1 }, Layer::Dense { units: 2 }]).unwrap()
+        Architecture::new(
+            TensorShape::vector(1),
+            vec![Layer::Dense { units: 1, bias: true }, Layer::Dense { units: 2, bias: true }],
+        )
+        .unwrap()
     }
 
     fn weights(first: [f32; 2]) -> Vec<f32> {
@@ -188,7 +192,7 @@ mod tests {
         assert_eq!((state.round, state.answer()), (2, weights([-0.5, -2.0])));
         let before = state.clone();
         assert!(state.advance(Some(&[0.0]), &rule, &network()).is_err());
-        let other = Architecture::new(TensorShape::vector(1), vec![Layer::Dense { units: 2 }]).unwrap();
+        let other = Architecture::new(TensorShape::vector(1), vec![Layer::Dense { units: 2, bias: true }]).unwrap();
         let error = state.advance(Some(&gradient([0.0, 0.0])), &rule, &other).unwrap_err().to_string();
         assert!(error.contains("has 4 weights, but the server 6"), "{error}");
         for wild in [f64::NAN, f64::INFINITY, 1e300] {

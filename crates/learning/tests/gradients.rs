@@ -28,7 +28,7 @@ fn weights_of(architecture: &Architecture, salt: u32) -> Vec<f32> {
     for layer in architecture.layers() {
         let (inputs, outputs) = match *layer {
             Layer::Convolution { filters, kernel, .. } => (shape.channels * kernel * kernel, filters),
-            Layer::Dense { units } => (shape.len(), units),
+            Layer::Dense { units, .. } => (shape.len(), units),
             _ => (0, 0),
         };
         let bound = (1.0 / (inputs as f64).sqrt()) as f32;
@@ -51,7 +51,7 @@ fn output(layer: Layer, input: TensorShape) -> TensorShape {
         Layer::MaxPool { window, stride } => {
             TensorShape::new(input.channels, slide(input.height, window, stride), slide(input.width, window, stride))
         }
-        Layer::Dense { units } => TensorShape::vector(units),
+        Layer::Dense { units, .. } => TensorShape::vector(units),
         Layer::Tanh | Layer::Relu => input,
     }
 }
@@ -131,7 +131,7 @@ fn assert_slopes(layers: Vec<Layer>, step: f32, tolerance: f64) {
 #[test]
 fn gradients_are_slopes() {
     let convolution = |filters, kernel, stride, padding| Layer::Convolution { filters, kernel, stride, padding };
-    let end = [Layer::Dense { units: 7 }, Layer::Tanh, Layer::Dense { units: 4 }];
+    let end = [Layer::Dense { units: 7, bias: true }, Layer::Tanh, Layer::Dense { units: 4, bias: true }];
     let smooth = [convolution(5, 3, 1, 1), Layer::Tanh, convolution(6, 3, 2, 0), Layer::Tanh];
     // Losses near 1.4 are known to about 3e-7: over 2h that is 2e-4. The cubic term is h² times third derivatives.
     assert_slopes(smooth.into_iter().chain(end).collect(), 1e-3, 2e-3);
@@ -190,7 +190,7 @@ fn an_example_does_not_feel_its_neighbours() {
 
 #[test]
 fn what_cannot_be_computed_is_refused() {
-    let architecture = ModelConfig::Linear.architecture(TensorShape::vector(3), 2).unwrap();
+    let architecture = ModelConfig::Linear { bias: true }.architecture(TensorShape::vector(3), 2).unwrap();
     let model = Network::new(architecture);
     let examples = Examples::from_floats(TensorShape::vector(3), 2, vec![1.0; 6], vec![0, 1]).unwrap();
     let attempt = |weights: &[f32], examples: &Examples, clients: &[u64]| {

@@ -17,9 +17,13 @@ const ROUNDS: u64 = 7;
 const FILES: [&str; 3] = ["weights.safetensors", "ledger.json", "config.toml"];
 
 fn config(algorithm: &str) -> TrainingConfig {
+    config_of("kind = 'linear'", algorithm)
+}
+
+fn config_of(model: &str, algorithm: &str) -> TrainingConfig {
     let text = format!(
         "name = 'test'\nseed = 5\nrounds = {ROUNDS}\ndelta = 1e-5\nevaluate_every = 3\n\
-         [data]\nkind = 'digits'\ntrain = 200\ntest = 50\n[model]\nkind = 'linear'\n[algorithm]\n{algorithm}\n\
+         [data]\nkind = 'digits'\ntrain = 200\ntest = 50\n[model]\n{model}\n[algorithm]\n{algorithm}\n\
          [step]\nmomentum = 0.5\nweight_decay = [0.25]\naverage_from = 3\n[step.schedule]\nkind = 'constant'\nrate = 0.1\n"
     );
     TrainingConfig::parse(&text, Path::new("test.toml")).unwrap()
@@ -70,8 +74,8 @@ fn contents(path: &Path) -> (Vec<Vec<u8>>, Vec<Metrics>) {
 fn stopped_after_any_round_and_resumed_the_run_ends_the_same() {
     let data = data();
     let scratch = tempfile::tempdir().unwrap();
-    for (name, algorithm) in ALGORITHMS.iter().enumerate() {
-        let config = config(algorithm);
+    let without_bias = [0, 1].map(|index| config_of("kind = 'linear'\nbias = false", ALGORITHMS[index]));
+    for (name, config) in ALGORITHMS.map(config).into_iter().chain(without_bias).enumerate() {
         let whole = scratch.path().join(format!("whole-{name}"));
         to_the_end(start(&whole, &config, &data));
         let whole = contents(&whole);
@@ -92,7 +96,7 @@ fn stopped_after_any_round_and_resumed_the_run_ends_the_same() {
                 advance(&mut run, 2);
                 drop(run);
                 to_the_end(resume(&path, &config, &data).unwrap());
-                assert_eq!(contents(&path), whole, "{algorithm} {rounds} {every:?}");
+                assert_eq!(contents(&path), whole, "{config:?} {rounds} {every:?}");
             }
         }
     }

@@ -3,6 +3,17 @@
 use crate::error::{RandomizerError, Result};
 use crate::norms::{l1_norm, l2_norm};
 
+/// A norm in which vectors are clipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Norm {
+    /// Σ|x_j|.
+    L1,
+    /// √Σx_j².
+    L2,
+    /// max |x_j|.
+    Linf,
+}
+
 /// How a vector is brought into the ℓ∞ ball.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinfClip {
@@ -67,8 +78,10 @@ pub fn l2_factor(input: &[f32], bound: f32) -> f64 {
     factor(l2_norm(input), input.len(), bound)
 }
 
+/// The same for a vector whose norm is known.
+///
 /// The norm errs by less than (d/16 + 5)·2^−53, the quotient and each product by 2^−53: all are paid for here.
-fn factor(norm: f64, dimension: usize, bound: f32) -> f64 {
+pub fn factor(norm: f64, dimension: usize, bound: f32) -> f64 {
     let largest = norm * (1.0 + (dimension as f64 / 16.0 + 10.0) * f64::EPSILON / 2.0);
     let bound = f64::from(bound);
     if largest <= bound { 1.0 } else { bound / largest }

@@ -8,7 +8,7 @@ use shuffledp_learning::LearningError;
 use shuffledp_learning::collect::Frames;
 use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_learning::ledger::Ledger;
-use shuffledp_learning::models::{Model, Network, initial_weights, save_weights};
+use shuffledp_learning::models::{AnyModel, Model, initial_weights, save_weights};
 use shuffledp_learning::step::{ServerState, StepRule};
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Message, ModelHash, Task, TaskHash, VerifyingKey};
@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     hash: TaskHash,
     seed: u64,
     pub(crate) shuffler: VerifyingKey,
-    pub(crate) model: Network,
+    pub(crate) model: AnyModel,
     /// What reports are, and what their mean is.
     pub(crate) frames: Frames,
     /// What a round costs: with the honest n and the task's rate, whoever comes.
@@ -41,7 +41,7 @@ impl Plan {
         config.step.check(config.rounds)?;
         let architecture = config.model.architecture(test.shape(), test.classes())?;
         config.step.check_layers(&architecture)?;
-        let model = Network::new(architecture);
+        let model = AnyModel::new(architecture);
         let frames = frames(config, model.architecture().dimension()?)?;
         let scheme = Scheme::check_in(config.clients, config.check_in_rate, config.drop_out)
             .map_err(|error| ServerError::Config(format!("clients, check_in_rate, drop_out of [task]: {error}")))?;

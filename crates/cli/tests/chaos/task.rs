@@ -78,7 +78,8 @@ pub(crate) fn frame(index: u32, is_positive: bool) -> Vec<u8> {
 
 /// The weights in a model's file.
 pub(crate) fn weights(file: &[u8]) -> Vec<f32> {
-    let architecture = Architecture::new(TensorShape::new(1, 28, 28), vec![Layer::Dense { units: 10 }]).unwrap();
+    let architecture =
+        Architecture::new(TensorShape::new(1, 28, 28), vec![Layer::Dense { units: 10, bias: true }]).unwrap();
     load_weights(&architecture, file, Path::new("model")).unwrap()
 }
 

@@ -46,7 +46,7 @@ impl Parties {
 }
 
 pub fn architecture() -> Architecture {
-    ModelConfig::Linear.architecture(TensorShape::new(1, 28, 28), 10).unwrap()
+    ModelConfig::Linear { bias: true }.architecture(TensorShape::new(1, 28, 28), 10).unwrap()
 }
 
 pub fn randomizer() -> RandomizerSpec {

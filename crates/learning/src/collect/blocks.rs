@@ -1,36 +1,31 @@
 //! A block of records as the one that reports.
 
-use super::vector_sum::{Summing, VectorSum, scale_into};
+use super::{Clipping, Summing, VectorSum};
 use crate::Result;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
+use shuffledp_randomizers::Randomness;
+use shuffledp_randomizers::clip::Norm;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
-use shuffledp_randomizers::{Randomness, clip};
 
 /// The holder of a block clips the gradient of every record to an ℓ1 norm, takes their mean, and randomizes that: one report for all of them.
 pub struct BlockMean {
     mechanism: Box<dyn VectorRandomizer>,
-    shape: VectorShape,
+    clip: f32,
 }
 
 impl BlockMean {
     /// With Laplace noise of scale 2·clip/`local_epsilon` on the mean: any two blocks are `local_epsilon`-indistinguishable.
     pub fn new(local_epsilon: f64, shape: VectorShape) -> Result<Self> {
         let randomizer = RandomizerSpec::new(Mechanism::Laplace { local_epsilon })?;
-        Ok(Self { mechanism: vector_randomizer(randomizer, shape)?, shape })
+        Ok(Self { mechanism: vector_randomizer(randomizer, shape)?, clip: shape.clip })
     }
 }
 
 impl Summing for BlockMean {
-    fn dimension(&self) -> u32 {
-        self.shape.dimension
-    }
-
-    /// The clipped gradient of a record, which does not leave the block.
-    fn contribution(&self, gradient: &[f32], contribution: &mut [f64]) -> Result<()> {
-        clip::require_vector(gradient, contribution.len())?;
-        scale_into(gradient, clip::l1_factor(gradient, self.shape.clip), contribution);
-        Ok(())
+    /// That of the gradient of a record, which does not leave the block.
+    fn clipping(&self) -> Clipping {
+        Clipping::To { norm: Norm::L1, bound: self.clip }
     }
 
     /// The block's report, decoded.

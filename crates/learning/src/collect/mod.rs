@@ -2,10 +2,13 @@
 //!
 //! Every algorithm is simulated through one of these. Of the services, clients report through
 //! [`Frames`] and the server adds up through them, in the same [`Segments`]: what is simulated is what
-//! is deployed. One shortcut, [`SummedGaussian`], is equal in law, as is proven there. A [`Collector`]'s reports and batches have types of their own, so what belongs to one
-//! cannot be added to another.
+//! is deployed. One shortcut, [`SummedGaussian`], is equal in law, as is proven there; it needs no
+//! more of a round than the sum of the clipped gradients, as do all that are [`Summing`]. A
+//! [`Collector`]'s reports and batches have types of their own, so what belongs to one cannot be
+//! added to another.
 
 mod blocks;
+mod clipping;
 mod frames;
 mod plain;
 pub mod segments;
@@ -13,11 +16,12 @@ mod summed;
 mod vector_sum;
 
 pub use blocks::BlockMean;
+pub use clipping::Clipping;
 pub use frames::Frames;
 pub use plain::Plain;
 pub use segments::Segments;
 pub use summed::SummedGaussian;
-pub use vector_sum::VectorSum;
+pub use vector_sum::{Summing, VectorSum};
 
 use crate::Result;
 use shuffledp_randomizers::Randomness;

@@ -10,10 +10,11 @@
 //! floating point: frames carry f32.) It is a statement about what is *made of* the reports, which is all there is in a simulation; what is accounted for is the multiset of
 //! reports that a deployment's server would see.
 
-use super::vector_sum::{Summing, VectorSum, scale_into};
+use super::{Clipping, Summing, VectorSum};
 use crate::Result;
+use shuffledp_randomizers::clip::Norm;
 use shuffledp_randomizers::dispatch::VectorShape;
-use shuffledp_randomizers::{Gaussian, Randomizer, Randomness, clip};
+use shuffledp_randomizers::{Gaussian, Randomizer, Randomness};
 
 /// Clients clip as the mechanism does; the noise of all is drawn when their mean is taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,15 +33,9 @@ impl SummedGaussian {
 }
 
 impl Summing for SummedGaussian {
-    fn dimension(&self) -> u32 {
-        self.shape.dimension
-    }
-
-    /// The report without its noise: what a client would draw is part of Z.
-    fn contribution(&self, gradient: &[f32], contribution: &mut [f64]) -> Result<()> {
-        clip::require_vector(gradient, contribution.len())?;
-        scale_into(gradient, clip::l2_factor(gradient, self.shape.clip), contribution);
-        Ok(())
+    /// As the mechanism has it: a report without its noise, which is part of Z.
+    fn clipping(&self) -> Clipping {
+        Clipping::To { norm: Norm::L2, bound: self.shape.clip }
     }
 
     fn mean_of(&self, sum: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {

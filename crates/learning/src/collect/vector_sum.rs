@@ -1,55 +1,18 @@
 //! Collectors that need no more of the reports than their sum, added up in a fixed order.
 
-use super::Collector;
+use super::Clipping;
 use crate::Result;
+use pulp::Arch;
 use shuffledp_randomizers::Randomness;
 
-/// What a summing collector does with a gradient, and with the sum.
-pub(super) trait Summing: Sync {
-    /// Coordinates of a gradient.
-    fn dimension(&self) -> u32;
+/// A collector for which the sum of the clipped gradients is enough.
+pub trait Summing: Sync {
+    /// How a gradient is clipped before it is added up.
+    fn clipping(&self) -> Clipping;
 
-    /// Writes what of a gradient is added up.
-    fn contribution(&self, gradient: &[f32], contribution: &mut [f64]) -> Result<()>;
-
-    /// See [`Collector::mean`].
+    /// The server: an unbiased estimate of the mean of the clipped gradients, `None` of none. `rng` is
+    /// for the noise of all clients, if there is any.
     fn mean_of(&self, sum: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>>;
-}
-
-impl<S: Summing> Collector for S {
-    type Report = Vec<f64>;
-    type Batch = VectorSum;
-
-    fn blank(&self) -> Vec<f64> {
-        vec![0.0; self.dimension() as usize]
-    }
-
-    fn empty(&self) -> VectorSum {
-        VectorSum::new(self.dimension())
-    }
-
-    fn report(&self, gradient: &[f32], _: &mut dyn Randomness, report: &mut Vec<f64>) -> Result<()> {
-        self.contribution(gradient, report)
-    }
-
-    fn add(&self, report: &Vec<f64>, batch: &mut VectorSum) -> Result<()> {
-        batch.add(report);
-        Ok(())
-    }
-
-    fn merge(&self, batch: &mut VectorSum, more: VectorSum) -> Result<()> {
-        batch.merge(more);
-        Ok(())
-    }
-
-    fn mean(&self, batch: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>> {
-        self.mean_of(batch, rng)
-    }
-}
-
-/// `factor` times the gradient.
-pub(super) fn scale_into(gradient: &[f32], factor: f64, contribution: &mut [f64]) {
-    contribution.iter_mut().zip(gradient).for_each(|(scaled, gradient)| *scaled = factor * f64::from(*gradient));
 }
 
 /// A sum of vectors, and of how many.
@@ -60,20 +23,34 @@ pub struct VectorSum {
 }
 
 impl VectorSum {
-    fn new(dimension: u32) -> Self {
-        Self { sum: vec![0.0; dimension as usize], count: 0 }
+    /// The sum of no vectors of `dimension` coordinates.
+    pub(crate) fn new(dimension: usize) -> Self {
+        Self { sum: vec![0.0; dimension], count: 0 }
     }
 
-    pub(super) fn count(&self) -> u64 {
+    /// The sum.
+    pub fn sum(&self) -> &[f64] {
+        &self.sum
+    }
+
+    /// How many were added.
+    pub fn count(&self) -> u64 {
         self.count
     }
 
-    fn add(&mut self, vector: &[f64]) {
+    pub(crate) fn add(&mut self, vector: &[f64]) {
         self.sum.iter_mut().zip(vector).for_each(|(sum, coordinate)| *sum += coordinate);
         self.count += 1;
     }
 
-    fn merge(&mut self, more: Self) {
+    /// Adds `total`, the sum of `count` vectors.
+    pub(crate) fn add_total(&mut self, total: &[f32], count: u64) {
+        let Self { sum, .. } = self;
+        Arch::new().dispatch(|| sum.iter_mut().zip(total).for_each(|(sum, total)| *sum += f64::from(*total)));
+        self.count += count;
+    }
+
+    pub(crate) fn merge(&mut self, more: Self) {
         self.sum.iter_mut().zip(more.sum).for_each(|(sum, more)| *sum += more);
         self.count += more.count;
     }

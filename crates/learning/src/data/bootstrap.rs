@@ -63,6 +63,10 @@ impl<E: Borrow<Examples> + Sync> Clients for Bootstrap<E> {
     fn example(&self, client: u64, values: &mut [f32]) -> usize {
         self.examples.borrow().example(self.example_of(client) as u64, values)
     }
+
+    fn view<'a>(&'a self, client: u64, room: &'a mut [f32]) -> (&'a [f32], usize) {
+        self.examples.borrow().view(self.example_of(client) as u64, room)
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,13 @@ pub trait Clients: Sync {
     /// Writes the client's example and returns its label. `client` is below [`count`](Self::count), and `values` has
     /// [`shape`](Self::shape)`().len()` places.
     fn example(&self, client: u64, values: &mut [f32]) -> usize;
+
+    /// Returns the client's example and its label. The numbers are where they lie in memory if they are
+    /// kept as floats, else written to `room`, which is as for [`example`](Self::example).
+    fn view<'a>(&'a self, client: u64, room: &'a mut [f32]) -> (&'a [f32], usize) {
+        let label = self.example(client, room);
+        (room, label)
+    }
 }
 
 /// Whoever points to clients has them.
@@ -38,6 +45,10 @@ macro_rules! clients_of_pointer {
 
             fn example(&self, client: u64, values: &mut [f32]) -> usize {
                 (**self).example(client, values)
+            }
+
+            fn view<'a>(&'a self, client: u64, room: &'a mut [f32]) -> (&'a [f32], usize) {
+                (**self).view(client, room)
             }
         }
     )*};
@@ -217,6 +228,20 @@ impl Clients for Examples {
             Values::Floats(floats) => values.copy_from_slice(&floats[place]),
         }
         usize::from(self.labels[index])
+    }
+
+    fn view<'a>(&'a self, client: u64, room: &'a mut [f32]) -> (&'a [f32], usize) {
+        let index = client as usize;
+        match &self.values {
+            Values::Floats(floats) => {
+                let place = index * self.shape.len()..(index + 1) * self.shape.len();
+                (&floats[place], usize::from(self.labels[index]))
+            }
+            Values::Bytes { .. } => {
+                let label = self.example(client, room);
+                (room, label)
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::TensorShape;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// One layer. Geometry and arithmetic are those of PyTorch's `Conv2d`, `MaxPool2d`, `Linear`, `Tanh` and `ReLU`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,15 +33,27 @@ pub enum Layer {
     Tanh,
     /// max(0, x), number by number.
     Relu,
-    /// Every output sees every input, with a bias. Pictures are flattened: channel by channel, row by row.
+    /// Every output sees every input. Pictures are flattened: channel by channel, row by row.
     Dense {
         /// How many outputs.
         units: usize,
+        /// Whether every output has a bias.
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        bias: bool,
     },
 }
 
 fn one() -> usize {
     1
+}
+
+pub(super) fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+pub(super) fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 /// Weights of an architecture, at most: beyond this a mistyped number is likelier than a wish.
@@ -88,7 +101,7 @@ impl Architecture {
             shape = next;
             shapes.push(shape);
         }
-        if !matches!(layers.last(), Some(Layer::Dense { units: 2.. })) {
+        if !matches!(layers.last(), Some(Layer::Dense { units: 2.., .. })) {
             let last = layers.last().map_or("missing".to_owned(), |layer| format!("{layer:?}"));
             return Err(LearningError::out_of_range(
                 "the last layer",
@@ -104,6 +117,11 @@ impl Architecture {
             ));
         }
         Ok(Self { input, layers, shapes })
+    }
+
+    /// Whether it is one dense layer without a bias: scores are products of weights and input.
+    pub fn is_linear(&self) -> bool {
+        matches!(self.layers[..], [Layer::Dense { bias: false, .. }])
     }
 
     /// What goes in.
@@ -160,6 +178,20 @@ pub(crate) struct Station {
     pub(crate) first: usize,
 }
 
+impl Station {
+    /// The places of its weights; empty if it has none.
+    pub(crate) fn weights(&self) -> Range<usize> {
+        let (inputs, outputs) = self.layer.fan(self.input).unwrap_or((0, 0));
+        self.first..self.first + inputs * outputs
+    }
+
+    /// The places of its biases; empty if it has none.
+    pub(crate) fn biases(&self) -> Range<usize> {
+        let first = self.weights().end;
+        first..self.first + self.layer.parameters(self.input)
+    }
+}
+
 impl Layer {
     /// How many inputs one output sees, and how many filters or units there are; `None` without weights.
     pub(crate) fn fan(self, input: TensorShape) -> Option<(usize, usize)> {
@@ -167,14 +199,20 @@ impl Layer {
             Self::Convolution { filters, kernel, .. } => {
                 Some((input.channels.saturating_mul(kernel).saturating_mul(kernel), filters))
             }
-            Self::Dense { units } => Some((input.len(), units)),
+            Self::Dense { units, .. } => Some((input.len(), units)),
             _ => None,
         }
     }
 
+    /// Whether every filter or unit has a bias.
+    pub(crate) fn has_bias(self) -> bool {
+        matches!(self, Self::Convolution { .. } | Self::Dense { bias: true, .. })
+    }
+
     /// Weights and biases. Saturates.
     fn parameters(self, input: TensorShape) -> usize {
-        self.fan(input).map_or(0, |(inputs, outputs)| inputs.saturating_add(1).saturating_mul(outputs))
+        let biases = usize::from(self.has_bias());
+        self.fan(input).map_or(0, |(inputs, outputs)| inputs.saturating_add(biases).saturating_mul(outputs))
     }
 
     fn output(self, input: TensorShape, place: &dyn Fn(&str) -> String) -> Result<TensorShape> {
@@ -184,7 +222,7 @@ impl Layer {
         };
         match self {
             Self::Tanh | Self::Relu => Ok(input),
-            Self::Dense { units } => positive("units", units).map(|()| TensorShape::vector(units)),
+            Self::Dense { units, .. } => positive("units", units).map(|()| TensorShape::vector(units)),
             Self::Convolution { filters, kernel, stride, padding } => {
                 positive("filters", filters)?;
                 positive("kernel", kernel)?;

@@ -1,5 +1,6 @@
 //! A model as a configuration file names it.
 
+use super::architecture::{is_yes, yes};
 use super::{Architecture, Layer, TensorShape};
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
@@ -38,8 +39,13 @@ pub enum Nonlinearity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ModelConfig {
-    /// Multinomial logistic regression: one dense layer.
-    Linear,
+    /// Multinomial logistic regression: one dense layer. Without biases its weights start at zero,
+    /// and rounds are computed by matrix products ([`Linear`](super::Linear)).
+    Linear {
+        /// Whether every class has a bias.
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        bias: bool,
+    },
     /// Dense layers with a nonlinearity between them.
     Mlp {
         /// Units of each hidden layer.
@@ -69,11 +75,11 @@ pub enum ModelConfig {
 impl ModelConfig {
     /// The layers, for examples of this shape.
     pub fn architecture(&self, input: TensorShape, classes: usize) -> Result<Architecture> {
-        let scores = Layer::Dense { units: classes };
+        let scores = Layer::Dense { units: classes, bias: true };
         let layers = match self {
-            Self::Linear => vec![scores],
+            Self::Linear { bias } => vec![Layer::Dense { units: classes, bias: *bias }],
             Self::Mlp { hidden, activation } => {
-                let hidden = hidden.iter().flat_map(|&units| [Layer::Dense { units }, activation.layer()]);
+                let hidden = hidden.iter().flat_map(|&units| [Layer::Dense { units, bias: true }, activation.layer()]);
                 hidden.chain([scores]).collect()
             }
             Self::Cnn16 { activation } => papers(2, 16, activation.layer(), scores),
@@ -108,7 +114,7 @@ fn papers(padding: usize, filters: usize, activation: Layer, scores: Layer) -> V
         Layer::Convolution { filters, kernel: 4, stride: 2, padding: 0 },
         activation,
         pool,
-        Layer::Dense { units: 32 },
+        Layer::Dense { units: 32, bias: true },
         activation,
         scores,
     ]

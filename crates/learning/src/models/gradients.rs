@@ -3,7 +3,7 @@
 use super::Model;
 use super::engine::all_finite;
 use super::model::check;
-use crate::collect::Segments;
+use crate::collect::{Clipping, Segments, VectorSum};
 use crate::data::Clients;
 use crate::{LearningError, Result};
 use std::ops::Range;
@@ -19,6 +19,26 @@ pub struct ClientGradient<'a> {
     pub loss: f32,
     /// Derivative of the loss by each weight; may be overwritten, to clip it in place.
     pub gradient: &'a mut [f32],
+}
+
+/// The clipped gradients of clients, added up, and their losses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClippedSum {
+    /// Σ clipped gradients.
+    pub sum: VectorSum,
+    /// Σ losses.
+    pub loss: f64,
+}
+
+impl ClippedSum {
+    pub(super) fn new(dimension: usize) -> Self {
+        Self { sum: VectorSum::new(dimension), loss: 0.0 }
+    }
+
+    pub(super) fn merge(&mut self, more: Self) {
+        self.sum.merge(more.sum);
+        self.loss += more.loss;
+    }
 }
 
 /// What becomes of a loss or gradient that is not finite.
@@ -41,10 +61,7 @@ pub(super) fn fold<M: Model, A: Send>(
     merge: impl Fn(&mut A, A) -> Result<()> + Sync,
 ) -> Result<A> {
     check(model, weights, population)?;
-    if let Some(client) = clients.iter().find(|client| **client >= population.count()) {
-        let count = population.count();
-        return Err(LearningError::Data(format!("there is no client {client}: the population has {count}")));
-    }
+    check_clients(population, clients)?;
     let segment = |tools: &mut M::Tools, places: Range<usize>| {
         let mut gathered = empty();
         let mut position = places.start;
@@ -63,6 +80,49 @@ pub(super) fn fold<M: Model, A: Send>(
     Ok(sum.into_merged().unwrap_or_else(empty))
 }
 
+/// [`Model::sum_of_clipped_gradients`], gradient by gradient.
+pub(super) fn clipped_sum(
+    model: &impl Model,
+    weights: &[f32],
+    population: &impl Clients,
+    clients: &[u64],
+    clipping: Clipping,
+) -> Result<ClippedSum> {
+    let dimension = model.parameters();
+    let gathered = model.fold_gradients(
+        weights,
+        population,
+        clients,
+        || (ClippedSum::new(dimension), vec![0.0; dimension]),
+        |(sum, clipped), client| {
+            sum.loss += f64::from(client.loss);
+            clipping.clip_into(client.gradient, clipped);
+            sum.sum.add(clipped);
+            Ok(())
+        },
+        |(all, _), (more, _)| {
+            all.merge(more);
+            Ok(())
+        },
+    )?;
+    Ok(gathered.0)
+}
+
+/// Whether all of them are in the population.
+pub(super) fn check_clients(population: &impl Clients, clients: &[u64]) -> Result<()> {
+    let count = population.count();
+    match clients.iter().find(|client| **client >= count) {
+        Some(client) => Err(LearningError::Data(format!("there is no client {client}: the population has {count}"))),
+        None => Ok(()),
+    }
+}
+
+/// The error of a client whose `what` is not finite.
+pub(super) fn diverged(what: &'static str, client: u64) -> LearningError {
+    let advice = "the training has diverged; take smaller steps, clip harder, or normalise examples that are too large";
+    LearningError::NotFinite { what, client, advice }
+}
+
 fn make_finite(client: u64, loss: f32, gradient: &mut [f32], not_finite: NotFinite) -> Result<()> {
     let wrong = match (loss.is_finite(), all_finite(gradient)) {
         (false, _) => Some("loss"),
@@ -70,11 +130,7 @@ fn make_finite(client: u64, loss: f32, gradient: &mut [f32], not_finite: NotFini
         (true, true) => None,
     };
     match (wrong, not_finite) {
-        (Some(what), NotFinite::Refused) => {
-            let advice =
-                "the training has diverged; take smaller steps, clip harder, or normalise examples that are too large";
-            return Err(LearningError::NotFinite { what, client, advice });
-        }
+        (Some(what), NotFinite::Refused) => return Err(diverged(what, client)),
         (Some(_), NotFinite::Zeros) => gradient.fill(0.0),
         (None, _) => {}
     }

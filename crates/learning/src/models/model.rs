@@ -1,8 +1,9 @@
 //! What training needs of a model.
 
 use super::evaluate::{self, Evaluation};
-use super::gradients::{self, ClientGradient, NotFinite};
+use super::gradients::{self, ClientGradient, ClippedSum, NotFinite};
 use super::{Architecture, Judgement};
+use crate::collect::Clipping;
 use crate::data::Clients;
 use crate::{LearningError, Result};
 
@@ -86,6 +87,23 @@ pub trait Model: Sync {
         Self: Sized,
     {
         gradients::fold(self, weights, population, clients, NotFinite::Zeros, empty, visit, merge)
+    }
+
+    /// The sum of the clients' clipped gradients, for collectors that need no more of a round.
+    ///
+    /// The same bits whatever the number of threads. A loss or gradient that is not finite is an error.
+    /// A model that knows the sum without making every gradient has its own way here.
+    fn sum_of_clipped_gradients(
+        &self,
+        weights: &[f32],
+        population: &impl Clients,
+        clients: &[u64],
+        clipping: Clipping,
+    ) -> Result<ClippedSum>
+    where
+        Self: Sized,
+    {
+        gradients::clipped_sum(self, weights, population, clients, clipping)
     }
 
     /// Judges every example of the population.

@@ -17,13 +17,15 @@ fn tensors(architecture: &Architecture) -> Vec<Tensor> {
     let mut tensors = Vec::new();
     for (index, station) in architecture.stations().enumerate() {
         let Some((inputs, outputs)) = station.layer.fan(station.input) else { continue };
-        let middle = station.first + inputs * outputs;
         let shape = match station.layer {
             super::Layer::Convolution { kernel, .. } => vec![outputs, station.input.channels, kernel, kernel],
             _ => vec![outputs, inputs],
         };
-        tensors.push(Tensor { name: format!("{index}.weight"), shape, place: station.first..middle });
-        tensors.push(Tensor { name: format!("{index}.bias"), shape: vec![outputs], place: middle..middle + outputs });
+        tensors.push(Tensor { name: format!("{index}.weight"), shape, place: station.weights() });
+        if station.layer.has_bias() {
+            let place = station.biases();
+            tensors.push(Tensor { name: format!("{index}.bias"), shape: vec![outputs], place });
+        }
     }
     tensors
 }

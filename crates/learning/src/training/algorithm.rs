@@ -139,7 +139,7 @@ impl Algorithm {
                 let noise = BlockNoise::new(blocks, clients, local_epsilon, hides)?;
                 Reporting::Blocks(BlockMean::new(noise.between_blocks(), shape(clip)?)?)
             }
-            Self::NoPrivacy { .. } => Reporting::Plain(Plain { dimension }),
+            Self::NoPrivacy { .. } => Reporting::Plain(Plain),
         })
     }
 }

@@ -59,4 +59,11 @@ impl<E: Borrow<Examples> + Sync> Clients for Population<E> {
             Self::Drawn(drawn) => drawn.example(client, values),
         }
     }
+
+    fn view<'a>(&'a self, client: u64, room: &'a mut [f32]) -> (&'a [f32], usize) {
+        match self {
+            Self::Own(examples) => examples.borrow().view(client, room),
+            Self::Drawn(drawn) => drawn.view(client, room),
+        }
+    }
 }

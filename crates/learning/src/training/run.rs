@@ -5,7 +5,7 @@ use super::folder::Left;
 use super::{Metrics, RunFolder, Simulation};
 use crate::Result;
 use crate::data::{Clients, Examples};
-use crate::models::{Model, Network};
+use crate::models::{AnyModel, Model};
 use std::borrow::Borrow;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
 /// A simulation on its way to the end, evaluated on test examples that are borrowed, shared or owned.
-pub struct Run<P, E, M = Network> {
+pub struct Run<P, E, M = AnyModel> {
     simulation: Simulation<P, M>,
     test: E,
     folder: Option<(RunFolder, Identity)>,

@@ -4,10 +4,10 @@ use super::algorithm::Reporting;
 use super::blocks::Blocks;
 use super::checkpoint::{LastRound, Snapshot};
 use super::{Metrics, TrainingConfig};
-use crate::collect::Collector;
+use crate::collect::{Collector, Summing};
 use crate::data::{Clients, Examples};
 use crate::ledger::{Cost, Ledger};
-use crate::models::{Model, Network, initial_weights};
+use crate::models::{AnyModel, ClippedSum, Model, initial_weights};
 use crate::monitor::CheckInMonitor;
 use crate::participation::{CLIENT, SUMMED_NOISE, participants};
 use crate::step::ServerState;
@@ -18,7 +18,7 @@ use shuffledp_randomizers::SimulationRng;
 
 /// All clients, the shuffler and the server of a run. It owns all that it needs; `P` may be clients
 /// of its own, or a reference to somebody else's.
-pub struct Simulation<P, M = Network> {
+pub struct Simulation<P, M = AnyModel> {
     config: TrainingConfig,
     model: M,
     population: P,
@@ -41,12 +41,12 @@ struct Gathered<C: Collector> {
 }
 
 impl<P: Clients> Simulation<P> {
-    /// Before the first round, with the configuration's network. What is wrong with the
+    /// Before the first round, with the configuration's model. What is wrong with the
     /// configuration is said here, before any work.
     pub fn new(config: &TrainingConfig, population: P) -> Result<Self> {
         config.check()?;
         let architecture = config.model.architecture(population.shape(), population.classes())?;
-        Self::with_model(config, population, Network::new(architecture))
+        Self::with_model(config, population, AnyModel::new(architecture))
     }
 }
 
@@ -150,9 +150,9 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         };
         let (loss, estimate) = match &self.reporting {
             Reporting::Frames(frames) => self.hear(frames, &speakers, round)?,
-            Reporting::Summed(summed) => self.hear(summed, &speakers, round)?,
-            Reporting::Blocks(block) => self.hear(block, &speakers, round)?,
-            Reporting::Plain(plain) => self.hear(plain, &speakers, round)?,
+            Reporting::Summed(summed) => self.hear_sum(summed, &speakers, round)?,
+            Reporting::Blocks(block) => self.hear_sum(block, &speakers, round)?,
+            Reporting::Plain(plain) => self.hear_sum(plain, &speakers, round)?,
         };
         let heard = speakers.len() as u64;
         self.monitor.add(heard, self.scheme.clients());
@@ -234,6 +234,15 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         )?;
         let mut together = SimulationRng::named([seed, SUMMED_NOISE, round, 0]);
         Ok((gathered.loss, collector.mean(gathered.batch, &mut together)?))
+    }
+
+    /// The same where the sum of the clipped gradients is enough.
+    fn hear_sum(&self, collector: &impl Summing, speakers: &[u64], round: u64) -> Result<(f64, Option<Vec<f64>>)> {
+        let (weights, clipping) = (&self.state.weights, collector.clipping());
+        let ClippedSum { sum, loss } =
+            self.model.sum_of_clipped_gradients(weights, &self.population, speakers, clipping)?;
+        let mut together = SimulationRng::named([self.config.seed, SUMMED_NOISE, round, 0]);
+        Ok((loss, collector.mean_of(sum, &mut together)?))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Stride;
 use pulp::{Simd, WithSimd};
 
-/// output\[o\] = bias\[o\] + Σ_i weights\[o\]\[i\] · input\[i\].
+/// output\[o\] = bias\[o\] + Σ_i weights\[o\]\[i\] · input\[i\]; no biases are biases of 0.
 pub(crate) struct Forward<'a> {
     pub(crate) weights: &'a [f32],
     pub(crate) biases: &'a [f32],
@@ -20,11 +20,11 @@ impl WithSimd for Forward<'_> {
         let (input, output) = (S::as_simd_f32s(input).0, S::as_mut_simd_f32s(output).0);
         let mut at = Stride::new(output.len());
         while let Some(o) = at.next(8) {
-            let sums = products::<S, 8>(simd, &weights[o * input.len()..], &biases[o..], input);
+            let sums = products::<S, 8>(simd, &weights[o * input.len()..], biases.get(o..).unwrap_or(&[]), input);
             output[o..o + 8].copy_from_slice(&sums);
         }
         while let Some(o) = at.next(1) {
-            let sums = products::<S, 1>(simd, &weights[o * input.len()..], &biases[o..], input);
+            let sums = products::<S, 1>(simd, &weights[o * input.len()..], biases.get(o..).unwrap_or(&[]), input);
             output[o] = sums[0];
         }
     }
@@ -37,7 +37,7 @@ fn products<S: Simd, const O: usize>(simd: S, weights: &[f32], biases: &[f32], i
     let mut sums = [simd.splat_f32s(0.0); O];
     for o in 0..O {
         rows[o] = &weights[o * input.len()..][..input.len()];
-        sums[o] = simd.splat_f32s(biases[o]);
+        sums[o] = simd.splat_f32s(biases.get(o).copied().unwrap_or(0.0));
     }
     for i in 0..input.len() {
         for o in 0..O {

@@ -15,13 +15,15 @@ mod stride;
 mod transpose;
 mod window;
 
+pub(crate) use dense::OuterProduct;
 pub use loss::Judgement;
+pub(crate) use loss::judge;
+pub(crate) use stride::Stride;
 
 use super::Architecture;
 use aligned::Aligned;
 use pulp::{Arch, Simd, WithSimd};
 use stage::{Buffers, Stage};
-use stride::Stride;
 
 /// A network made ready for this machine.
 #[derive(Debug, Clone)]
@@ -99,7 +101,7 @@ impl Engine {
 
     /// Judges a lane's scores.
     pub(crate) fn judge(&self, workspace: &Workspace, lane: usize, label: usize) -> Judgement {
-        loss::judge(self.scores(workspace), self.lanes, lane, label, None)
+        judge(self.scores(workspace), self.lanes, lane, label, None)
     }
 
     /// Judges the scores of the first lanes, which have these labels, and runs the derivatives back through the network. The other
@@ -117,7 +119,7 @@ impl Engine {
                 labels
                     .iter()
                     .enumerate()
-                    .map(|(lane, &label)| loss::judge(&last.values, self.lanes, lane, label, Some(&mut last.deltas))),
+                    .map(|(lane, &label)| judge(&last.values, self.lanes, lane, label, Some(&mut last.deltas))),
             );
         }
         for (index, stage) in self.stages.iter().enumerate().rev() {

@@ -194,7 +194,9 @@ impl Stage {
             Kind::Dense { weights, biases, .. } => {
                 take_lane(row, input, lanes, lane);
                 take_lane(column, &buffers.deltas, lanes, lane);
-                gradient[biases.clone()].copy_from_slice(column);
+                if !biases.is_empty() {
+                    gradient[biases.clone()].copy_from_slice(column);
+                }
                 arch.dispatch(dense::OuterProduct {
                     deltas: column,
                     input: row,
@@ -221,10 +223,8 @@ fn activation_of(layer: Layer) -> Option<Activation> {
 
 impl Kind {
     fn new(station: Station) -> Self {
-        let Station { layer, input, output, first } = station;
-        let (inputs, filters) = layer.fan(input).unwrap_or((0, 0));
-        let weights = first..first + inputs * filters;
-        let biases = weights.end..weights.end + filters;
+        let (weights, biases) = (station.weights(), station.biases());
+        let Station { layer, input, output, .. } = station;
         match layer {
             Layer::Convolution { kernel, stride, padding, .. } => {
                 let geometry = window::Geometry::new(input, output, kernel, stride, padding);
