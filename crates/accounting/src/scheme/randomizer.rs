@@ -231,6 +231,12 @@ impl Mechanism {
         Some(self)
     }
 
+    /// The same mechanism in another dimension, if it depends on it.
+    pub fn with_dimension(mut self, dimension: u64) -> Option<Self> {
+        *self.parameters().dimension? = dimension;
+        Some(self)
+    }
+
     /// The same mechanism with another σ, if it has one.
     pub fn with_sigma(mut self, sigma: f64) -> Option<Self> {
         *self.parameters().sigma? = sigma;
