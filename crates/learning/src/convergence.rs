@@ -84,6 +84,10 @@ pub fn convergence(config: &TrainingConfig, population: &impl Clients) -> Result
         Algorithm::NoPrivacy { .. } => 0.0,
         Algorithm::CldpSgd { sampled, randomizer, clip } => {
             let dimension = config.model.architecture(population.shape(), population.classes())?.dimension()?;
+            let randomizer = randomizer.of_dimension(u64::from(dimension))?;
+            if matches!(randomizer.mechanism(), Mechanism::TopSet { .. }) {
+                return not_covered("the estimates of top-set are biased");
+            }
             let (norm, variance) = randomizer_noise(randomizer, dimension, clip)?;
             let lipschitz = longest.in_norm(norm);
             if lipschitz > f64::from(clip) {

@@ -2,7 +2,7 @@
 
 use shuffledp_accounting::scheme::{Participation, Scheme};
 use shuffledp_randomizers::coin::Coin;
-use shuffledp_randomizers::{SimulationRng, sample, shuffle};
+use shuffledp_randomizers::{PublicSeed, Randomness, SimulationRng, sample, shuffle};
 
 /// What a named generator is for; see [`SimulationRng::named`].
 pub(crate) const WHO_SPEAKS: u64 = 1;
@@ -11,6 +11,14 @@ pub(crate) const SUMMED_NOISE: u64 = 3;
 pub(crate) const SPLIT: u64 = 4;
 pub(crate) const BLOCK_ORDER: u64 = 5;
 pub(crate) const TEST_SHARE: u64 = 6;
+pub(crate) const PUBLIC_SEED: u64 = 7;
+
+/// The public seed of a simulated round.
+pub(crate) fn public_seed(seed: u64, round: u64) -> PublicSeed {
+    let mut public = PublicSeed::default();
+    SimulationRng::named([seed, PUBLIC_SEED, round, 0]).fill(&mut public.0);
+    public
+}
 
 /// The clients that are heard in a round, in a uniformly random order. A shuffled order of speakers is a shuffled batch of
 /// reports: nothing else is left for a simulated shuffler to do.

@@ -6,7 +6,8 @@ use crate::parameter::{Group, Kind, Parameter};
 use crate::refusal::{Refusal, Spelling};
 use crate::value::Value;
 use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::profile::ProfilePoints;
 use shuffledp_accounting::scheme::RandomizerSpec;
 use std::collections::BTreeMap;
@@ -21,13 +22,54 @@ enum Written {
     Points(Vec<(f64, f64)>),
 }
 
-/// For `#[serde(deserialize_with = "…")]`.
-pub fn randomizer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RandomizerSpec, D::Error> {
-    let table = BTreeMap::<String, Written>::deserialize(deserializer)?;
-    read(table).map_err(|refusal| D::Error::custom(refusal.words(Spelling::Keys)))
+/// A randomizer as the table of a configuration file has it. A file may leave the dimension to the model, where the
+/// randomizer depends on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConfiguredRandomizer {
+    /// With any dimension, where it was left out.
+    spec: RandomizerSpec,
+    is_dimension_left_out: bool,
 }
 
-fn read(table: BTreeMap<String, Written>) -> Result<RandomizerSpec, Refusal> {
+/// Stands for a dimension that was left out until the model is known.
+const ANY_DIMENSION: u64 = 2;
+
+impl ConfiguredRandomizer {
+    /// The randomizer of a model with so many weights. A dimension that was given stays as it is, and whoever runs the
+    /// randomizer refuses one that is not the model's.
+    pub fn of_dimension(self, dimension: u64) -> Result<RandomizerSpec, AccountingError> {
+        match self.spec.mechanism().with_dimension(dimension) {
+            Some(mechanism) if self.is_dimension_left_out => RandomizerSpec::new(mechanism),
+            _ => Ok(self.spec),
+        }
+    }
+}
+
+impl From<RandomizerSpec> for ConfiguredRandomizer {
+    fn from(spec: RandomizerSpec) -> Self {
+        Self { spec, is_dimension_left_out: false }
+    }
+}
+
+impl<'de> Deserialize<'de> for ConfiguredRandomizer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let table = BTreeMap::<String, Written>::deserialize(deserializer)?;
+        read(table).map_err(|refusal| D::Error::custom(refusal.words(Spelling::Keys)))
+    }
+}
+
+impl Serialize for ConfiguredRandomizer {
+    /// As it is read: without a dimension that was left out.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = serde_json::to_value(self.spec).map_err(serde::ser::Error::custom)?;
+        if let Some(table) = table.as_object_mut().filter(|_| self.is_dimension_left_out) {
+            table.remove(Parameter::Dimension.name());
+        }
+        table.serialize(serializer)
+    }
+}
+
+fn read(table: BTreeMap<String, Written>) -> Result<ConfiguredRandomizer, Refusal> {
     let mut given = Given::new();
     for (name, written) in table {
         let parameter = match name.as_str() {
@@ -44,7 +86,12 @@ fn read(table: BTreeMap<String, Written>) -> Result<RandomizerSpec, Refusal> {
     if !given.has(Parameter::Randomizer) {
         return Err(Refusal::Missing { parameter: Parameter::Randomizer, needed_by: None });
     }
-    given.randomizer()
+    let needs_dimension = given.row()?.is_some_and(|row| row.parameters.contains(&Parameter::Dimension));
+    let is_dimension_left_out = needs_dimension && !given.has(Parameter::Dimension);
+    if is_dimension_left_out {
+        given.set(Parameter::Dimension, Value::Count(ANY_DIMENSION));
+    }
+    Ok(ConfiguredRandomizer { spec: given.randomizer()?, is_dimension_left_out })
 }
 
 fn value(parameter: Parameter, written: Written) -> Result<Value, Refusal> {
@@ -73,7 +120,23 @@ mod tests {
     use shuffledp_accounting::scheme::Mechanism;
 
     fn of(text: &str) -> Result<RandomizerSpec, String> {
-        randomizer(&mut serde_json::Deserializer::from_str(text)).map_err(|error| error.to_string())
+        let configured: ConfiguredRandomizer = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        configured.of_dimension(77).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_dimension_may_be_left_to_the_model() {
+        let text = r#"{"local_epsilon":2.0,"name":"top-set","share":0.25}"#;
+        assert_eq!(of(text).unwrap().mechanism(), Mechanism::TopSet { local_epsilon: 2.0, dimension: 77, share: 0.25 });
+        // It is written as it was read.
+        let configured: ConfiguredRandomizer = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&configured).unwrap(), text);
+        let given = of(r#"{"name": "priv-unit", "local_epsilon": 2, "dimension": 5}"#).unwrap();
+        assert_eq!(given.mechanism(), Mechanism::PrivUnit { local_epsilon: 2.0, dimension: 5 });
+        assert!(of(r#"{"name": "top-set", "local_epsilon": 2}"#).unwrap_err().contains("needs share"));
+        assert!(of(r#"{"name": "top-set", "local_epsilon": 2, "share": 0.6}"#).unwrap_err().contains("at most 0.5"));
+        let configured: ConfiguredRandomizer = serde_json::from_str(text).unwrap();
+        assert!(configured.of_dimension(1).is_err());
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub enum Parameter {
     Categories,
     /// Coordinates of a vector.
     Dimension,
+    /// The part of all candidates that a client's own set holds.
+    Share,
     /// Points of a local privacy profile.
     Profile,
     /// How often.
@@ -107,7 +109,7 @@ pub struct Row {
 const COUNT: &str = "a whole number between 1 and 2^53";
 
 /// The table.
-pub const PARAMETERS: [Row; 20] = [
+pub const PARAMETERS: [Row; 21] = [
     Row {
         parameter: Parameter::Clients,
         name: "clients",
@@ -272,6 +274,21 @@ pub const PARAMETERS: [Row; 20] = [
         default: None,
         example: "1000",
         synonyms: &["d", "dim", "dimensions"],
+    },
+    Row {
+        parameter: Parameter::Share,
+        name: "share",
+        group: Group::Randomizer,
+        kind: Kind::Real,
+        range: "above 0 and at most 0.5",
+        symbol: "q",
+        letter: "Q",
+        label: "share q",
+        unit: "",
+        help: "Share of all signed coordinates that a client's own set holds; 1/6 suits ε0 = 2, 1/16 suits ε0 = 4",
+        default: None,
+        example: "0.125",
+        synonyms: &["top-share", "set-share", "fraction"],
     },
     Row {
         parameter: Parameter::Profile,

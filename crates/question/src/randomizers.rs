@@ -60,7 +60,7 @@ const EPSILON: &[Parameter] = &[Parameter::LocalEpsilon];
 const SENSITIVITY: &[Parameter] = &[Parameter::Sensitivity];
 
 /// The table, in the order of the help.
-pub const RANDOMIZERS: [RandomizerRow; 16] = [
+pub const RANDOMIZERS: [RandomizerRow; 17] = [
     RandomizerRow {
         name: "any",
         local: "ε0-LDP",
@@ -164,6 +164,23 @@ pub const RANDOMIZERS: [RandomizerRow; 16] = [
         phrase: "PrivUnit in dimension {dimension} with {local-epsilon}",
         build: |v| {
             Some(Mechanism::PrivUnit { local_epsilon: v.local_epsilon()?, dimension: v.count(Parameter::Dimension)? })
+        },
+    },
+    RandomizerRow {
+        name: "top-set",
+        local: "two-level, share q",
+        parameters: &[Parameter::LocalEpsilon, Parameter::Dimension, Parameter::Share],
+        optional: &[],
+        inputs: Inputs::Vectors,
+        deployable: Deployable::Yes,
+        sentence: "One of the largest signed coordinates of a publicly rotated, ℓ2-clipped vector",
+        phrase: "top-set in dimension {dimension} at share {share} with {local-epsilon}",
+        build: |v| {
+            Some(Mechanism::TopSet {
+                local_epsilon: v.local_epsilon()?,
+                dimension: v.count(Parameter::Dimension)?,
+                share: v.real(Parameter::Share)?,
+            })
         },
     },
     RandomizerRow {

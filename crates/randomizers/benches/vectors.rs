@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use shuffledp_randomizers::{
-    Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, ReleaseRng,
+    Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, ReleaseRng, TopSet,
 };
 use std::hint::black_box;
 
@@ -27,6 +27,9 @@ fn reports<M: Randomizer<Input = [f32]>>(c: &mut Criterion, name: &str, dimensio
 fn vectors(c: &mut Criterion) {
     reports(c, "priv-unit", 1_000, PrivUnit::new(8.0, 1_000, 1.0).unwrap());
     reports(c, "priv-unit", 100_000, PrivUnit::new(8.0, 100_000, 1.0).unwrap());
+    // The dimensions of the scattering features with ten classes: D = 16,384 and 65,536.
+    reports(c, "top-set", 9_760, TopSet::new(2.0, 9_760, 1.0, 1.0 / 6.0).unwrap());
+    reports(c, "top-set", 34_720, TopSet::new(2.0, 34_720, 1.0, 1.0 / 6.0).unwrap());
     reports(c, "gaussian", 100_000, Gaussian::new(1.0, 100_000, 1.0).unwrap());
     reports(c, "laplace", 100_000, Laplace::new(1.0, 100_000, 1.0).unwrap());
     reports(c, "discrete-gaussian", 100_000, DiscreteGaussian::new(1.0, 100_000, 1.0).unwrap());

@@ -2,7 +2,7 @@
 
 use crate::error::{RandomizerError, Result, require};
 use crate::likelihood::Likelihood;
-use crate::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, KSubset, Krr, Laplace, PrivUnit, R1, RInf};
+use crate::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, KSubset, Krr, Laplace, PrivUnit, R1, RInf, TopSet};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
 /// What a mechanism works on, beyond what accounting needs to know.
@@ -53,6 +53,11 @@ pub fn visit<V: Visitor>(spec: RandomizerSpec, shape: VectorShape, visitor: V) -
             // Its cap, and with it what accounting says, depends on the dimension.
             require(accounted == u64::from(dimension), "dimension", "that of the PrivUnit mechanism", dimension)?;
             visitor.vector(PrivUnit::new(local_epsilon, dimension, clip)?, dimension)
+        }
+        Mechanism::TopSet { local_epsilon, dimension: accounted, share } => {
+            // So does the number of its candidates.
+            require(accounted == u64::from(dimension), "dimension", "that of the top-set mechanism", dimension)?;
+            visitor.vector(TopSet::new(local_epsilon, dimension, clip, share)?, dimension)
         }
         Mechanism::Gaussian { sigma } => visitor.vector(Gaussian::new(sigma, dimension, clip)?, dimension),
         Mechanism::DiscreteGaussian { sigma } => {

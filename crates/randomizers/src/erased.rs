@@ -3,7 +3,7 @@
 use crate::dispatch::{self, VectorShape, Visitor};
 use crate::error::{RandomizerError, Result};
 use crate::likelihood::Likelihood;
-use crate::randomizer::{Aggregator, Randomizer};
+use crate::randomizer::{Aggregator, PublicSeed, Randomizer};
 use crate::randomness::Randomness;
 use shuffledp_accounting::scheme::RandomizerSpec;
 use std::any::Any;
@@ -18,6 +18,9 @@ pub trait VectorRandomizer: Send + Sync {
 
     /// Bytes of every frame.
     fn frame_len(&self) -> usize;
+
+    /// The same mechanism in the round of this seed: see [`Randomizer::in_round`].
+    fn in_round(&self, seed: PublicSeed) -> Box<dyn VectorRandomizer>;
 
     /// Clips and randomizes `input` and writes the encoded report into `frame`. On an error `frame` is left as it was.
     fn randomize_into(&self, input: &[f32], rng: &mut dyn Randomness, frame: &mut [u8]) -> Result<()>;
@@ -44,7 +47,7 @@ pub trait CategoryRandomizer: Send + Sync {
     fn aggregator(&self) -> Box<dyn FrameAggregator>;
 }
 
-/// A running unbiased estimate from encoded reports.
+/// A running estimate from encoded reports.
 pub trait FrameAggregator: Send {
     /// Adds one report. What no input could have produced is refused, and changes nothing.
     fn add_frame(&mut self, frame: &[u8]) -> Result<()>;
@@ -55,7 +58,7 @@ pub trait FrameAggregator: Send {
     /// Number of reports.
     fn count(&self) -> u64;
 
-    /// The unbiased estimate of the mean of the inputs (of the share of every category).
+    /// The estimate of the mean of the inputs (of the share of every category).
     fn mean(&self) -> Result<Vec<f64>>;
 
     /// For [`merge`](Self::merge): the aggregate as what it is.
@@ -155,6 +158,10 @@ where
 
     fn frame_len(&self) -> usize {
         self.mechanism.frame_len()
+    }
+
+    fn in_round(&self, seed: PublicSeed) -> Box<dyn VectorRandomizer> {
+        Box::new(Self { mechanism: self.mechanism.in_round(seed), size: self.size })
     }
 
     fn randomize_into(&self, input: &[f32], rng: &mut dyn Randomness, frame: &mut [u8]) -> Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! One file per mechanism, each an implementation of [`Randomizer`]. Follow one report: [`Randomizer::randomize`] (clip, then flip coins of
 //! exact probability) → [`Randomizer::encode`] (fixed length) → the shuffle → [`Randomizer::decode`] (what no input could have produced is rejected) →
-//! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased). [`Randomizer::spec`] tells `accounting` what was promised.
+//! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased, but for [`top_set`]). [`Randomizer::spec`] tells `accounting` what was promised.
 //!
 //! Whoever learns only at run time which mechanism it is goes through [`dispatch`] or [`erased`]; [`estimate`] makes shares and means with intervals of a batch; and
 //! [`audit`] runs the code and measures what it gives away.
@@ -37,12 +37,14 @@ pub mod r_inf;
 pub mod randomizer;
 pub mod randomness;
 mod real_frame;
+pub mod rotation;
 mod running_sums;
 pub mod sample;
 pub mod shuffle;
 pub mod signed_counts;
 pub mod signed_index;
 pub mod sums;
+pub mod top_set;
 pub mod uniform;
 mod word_code;
 
@@ -58,5 +60,6 @@ pub use likelihood::Likelihood;
 pub use priv_unit::PrivUnit;
 pub use r_1::R1;
 pub use r_inf::RInf;
-pub use randomizer::{Aggregator, Randomizer};
+pub use randomizer::{Aggregator, PublicSeed, Randomizer};
 pub use randomness::{Randomness, ReleaseRng, SimulationRng};
+pub use top_set::TopSet;

@@ -4,6 +4,11 @@ use crate::error::Result;
 use crate::randomness::Randomness;
 use shuffledp_accounting::scheme::RandomizerSpec;
 
+/// Public randomness of a round: the same for all of its clients and the server, and fresh in every round. Nothing
+/// private rests on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PublicSeed(pub [u8; 32]);
+
 /// A local randomizer: what a client sends in place of its input.
 pub trait Randomizer {
     /// What a client holds: `[f32]` for vectors, `u64` for a category.
@@ -15,6 +20,14 @@ pub trait Randomizer {
 
     /// What accounting needs to know, nothing more and nothing less.
     fn spec(&self) -> RandomizerSpec;
+
+    /// The same mechanism in the round of this seed. All but top-set need no public randomness, and stay as they are.
+    fn in_round(&self, _seed: PublicSeed) -> Self
+    where
+        Self: Clone,
+    {
+        self.clone()
+    }
 
     /// Clips `input` to what the mechanism accepts and randomizes it. NaN, infinities and wrong dimensions are errors, and then no coin was released.
     fn randomize<R: Randomness + ?Sized>(&self, input: &Self::Input, rng: &mut R) -> Result<Self::Report>;
@@ -36,7 +49,7 @@ pub trait Randomizer {
     fn aggregator(&self) -> Self::Aggregator;
 }
 
-/// A running unbiased estimate from reports, in memory that does not grow with their number.
+/// A running estimate from reports, unbiased where the mechanism does not say otherwise, in memory that does not grow with their number.
 pub trait Aggregator: Sized {
     /// What is added.
     type Report;
@@ -50,6 +63,6 @@ pub trait Aggregator: Sized {
     /// Number of reports.
     fn count(&self) -> u64;
 
-    /// The unbiased estimate of the mean of the inputs (of the share of every category). No reports: no estimate.
+    /// The estimate of the mean of the inputs (of the share of every category). No reports: no estimate.
     fn mean(&self) -> Result<Vec<f64>>;
 }

@@ -15,6 +15,10 @@ pub trait Randomness: sealed::Sealed {
 
     /// Fills `bytes` with uniform bytes.
     fn fill(&mut self, bytes: &mut [u8]);
+
+    /// Whether reports leave a client, so that somebody could measure how long they took. A mechanism whose work depends
+    /// on its coins then does all of it; a simulation saves what it can.
+    fn is_for_release(&self) -> bool;
 }
 
 mod sealed {
@@ -71,7 +75,7 @@ impl SimulationRng {
 }
 
 macro_rules! randomness_of_inner {
-    ($name:ty) => {
+    ($name:ty, $is_for_release:literal) => {
         impl Randomness for $name {
             #[inline]
             fn bits(&mut self) -> u64 {
@@ -87,12 +91,17 @@ macro_rules! randomness_of_inner {
             fn fill(&mut self, bytes: &mut [u8]) {
                 self.0.fill_bytes(bytes);
             }
+
+            #[inline]
+            fn is_for_release(&self) -> bool {
+                $is_for_release
+            }
         }
     };
 }
 
-randomness_of_inner!(ReleaseRng);
-randomness_of_inner!(SimulationRng);
+randomness_of_inner!(ReleaseRng, true);
+randomness_of_inner!(SimulationRng, false);
 
 #[cfg(test)]
 mod tests {

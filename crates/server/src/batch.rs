@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use rayon::prelude::*;
 use shuffledp_learning::collect::segments::{SEGMENT, Segments};
 use shuffledp_learning::collect::{Collector, Frames};
+use shuffledp_randomizers::PublicSeed;
 use shuffledp_randomizers::erased::FrameAggregator;
 use shuffledp_wire::{ReportId, RoundContext, ServerSecretKeys, open_inner};
 use std::collections::HashSet;
@@ -33,7 +34,8 @@ impl Rejected {
 
 /// What a batch comes to so far. Grows by 16 bytes and a set's entry for each report; records themselves are forgotten as they are added.
 pub(crate) struct Gathered {
-    plan: Arc<Plan>,
+    /// Those of this round.
+    frames: Frames,
     keys: Arc<ServerSecretKeys>,
     context: RoundContext,
     sum: Segments<Counted>,
@@ -50,8 +52,9 @@ enum Opened {
 
 impl Gathered {
     /// Nothing yet.
-    pub(crate) fn new(plan: Arc<Plan>, keys: Arc<ServerSecretKeys>, context: RoundContext) -> Self {
-        Self { plan, keys, context, sum: Segments::default(), seen: HashSet::new(), unopened: 0, repeated: 0 }
+    pub(crate) fn new(plan: &Plan, keys: Arc<ServerSecretKeys>, context: RoundContext) -> Self {
+        let frames = plan.frames.in_round(PublicSeed(context.public_seed()));
+        Self { frames, keys, context, sum: Segments::default(), seen: HashSet::new(), unopened: 0, repeated: 0 }
     }
 
     /// How many records of this length should be handed over at once: whole segments, as sums want them.
@@ -79,7 +82,7 @@ impl Gathered {
     /// The estimated mean gradient; `None` if no report counts.
     pub(crate) fn mean(&self) -> Result<Option<Vec<f64>>> {
         match self.sum.merged() {
-            Some(counted) => Ok(self.plan.frames.mean_of(&*counted.sum)?),
+            Some(counted) => Ok(self.frames.mean_of(&*counted.sum)?),
             None => Ok(None),
         }
     }
@@ -105,7 +108,7 @@ impl Gathered {
                 Opened::Not => self.unopened += 1,
             }
         }
-        let frames = &self.plan.frames;
+        let frames = &self.frames;
         let segment = |(): &mut (), places: Range<usize>| Ok(Counted::of(&opened[places], frames));
         Ok(self.sum.add(opened.len(), || (), segment, |all, more| all.merge(more, frames))?)
     }

@@ -2,10 +2,10 @@
 
 use crate::error::{Result, ServerError};
 use serde::Deserialize;
-use shuffledp_accounting::scheme::RandomizerSpec;
 use shuffledp_learning::models::ModelConfig;
 use shuffledp_learning::step::StepRule;
 use shuffledp_learning::training::DataConfig;
+use shuffledp_question::configured::ConfiguredRandomizer;
 use shuffledp_transport::ListenConfig;
 use std::path::{Path, PathBuf};
 
@@ -54,8 +54,7 @@ pub struct TaskConfig {
     /// ε that is never exceeded.
     pub budget: f64,
     /// What each client does to its gradient.
-    #[serde(deserialize_with = "shuffledp_question::configured::randomizer")]
-    pub randomizer: RandomizerSpec,
+    pub randomizer: ConfiguredRandomizer,
     /// The norm to which gradients are clipped, as the randomizer has it.
     pub clip: f32,
     /// The model.

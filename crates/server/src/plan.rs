@@ -3,7 +3,7 @@
 use crate::config::{ServerConfig, TaskConfig};
 use crate::error::{Result, ServerError};
 use shuffledp_accounting::accountant::Accountant;
-use shuffledp_accounting::scheme::{Round as AccountedRound, Scheme};
+use shuffledp_accounting::scheme::{RandomizerSpec, Round as AccountedRound, Scheme};
 use shuffledp_learning::LearningError;
 use shuffledp_learning::collect::Frames;
 use shuffledp_learning::data::{Clients, Examples};
@@ -42,10 +42,12 @@ impl Plan {
         let architecture = config.model.architecture(test.shape(), test.classes())?;
         config.step.check_layers(&architecture)?;
         let model = AnyModel::new(architecture);
-        let frames = frames(config, model.architecture().dimension()?)?;
+        let dimension = model.architecture().dimension()?;
+        let randomizer = config.randomizer.of_dimension(u64::from(dimension))?;
+        let frames = frames(randomizer, dimension, config.clip)?;
         let scheme = Scheme::check_in(config.clients, config.check_in_rate, config.drop_out)
             .map_err(|error| ServerError::Config(format!("clients, check_in_rate, drop_out of [task]: {error}")))?;
-        let charge_of_a_round = AccountedRound { scheme, randomizer: config.randomizer };
+        let charge_of_a_round = AccountedRound { scheme, randomizer };
         // A round whose privacy cannot be accounted for, a δ and a budget that make no sense are refused before the first round.
         let mut ledger = Ledger::resume(Accountant::new(), config.delta, Some(config.budget))
             .map_err(|error| ServerError::Config(format!("delta, budget of [task]: {error}")))?;
@@ -58,7 +60,7 @@ impl Plan {
         let task = Task {
             name: config.name.clone(),
             architecture: opaque("task.model", model.architecture())?,
-            randomizer: opaque("task.randomizer", &config.randomizer)?,
+            randomizer: opaque("task.randomizer", &randomizer)?,
             clip: config.clip,
             clients: config.clients,
             check_in_rate: config.check_in_rate,
@@ -133,11 +135,11 @@ impl Plan {
     }
 }
 
-fn frames(config: &TaskConfig, dimension: u32) -> Result<Frames> {
-    if !(config.clip > 0.0 && config.clip.is_finite()) {
-        return Err(LearningError::out_of_range("clip", "a finite number above 0", config.clip).into());
+fn frames(randomizer: RandomizerSpec, dimension: u32, clip: f32) -> Result<Frames> {
+    if !(clip > 0.0 && clip.is_finite()) {
+        return Err(LearningError::out_of_range("clip", "a finite number above 0", clip).into());
     }
-    Ok(Frames::deployed(config.randomizer, VectorShape { dimension, clip: config.clip })?)
+    Ok(Frames::deployed(randomizer, VectorShape { dimension, clip })?)
 }
 
 /// What travels as opaque bytes through rooms that need not know it: TOML of the architecture (input and layers), of the randomizer's name

@@ -136,7 +136,7 @@ impl Service {
 
     /// An empty sum for the batch of this header.
     pub(crate) fn gathering(&self, header: &BatchHeader) -> Gathered {
-        Gathered::new(Arc::clone(&self.plan), self.keys.sealing(), header.context)
+        Gathered::new(&self.plan, self.keys.sealing(), header.context)
     }
 
     /// Closes the round with a batch that has come whole. Blocks on the disk and on evaluation.

@@ -290,9 +290,11 @@ fn budget_of(rounds: u64) -> f64 {
     let task = config.task;
     let scheme =
         shuffledp_accounting::scheme::Scheme::check_in(task.clients, task.check_in_rate, task.drop_out).unwrap();
+    // This one does not depend on the dimension.
+    let randomizer = task.randomizer.of_dimension(1).unwrap();
     let mut ledger = Ledger::new(task.delta, None).unwrap();
     for _ in 0..rounds {
-        assert!(ledger.charge(AccountedRound { scheme, randomizer: task.randomizer }).unwrap());
+        assert!(ledger.charge(AccountedRound { scheme, randomizer }).unwrap());
     }
     ledger.epsilon().unwrap()
 }

@@ -322,3 +322,23 @@ fn batches_in_any_pieces() {
         }
     }
 }
+
+/// SHA-256 by Python's hashlib.
+#[test]
+fn the_public_seed_is_a_hash_of_the_whole_context() {
+    let context = RoundContext {
+        task: TaskHash::from_bytes([1; 32]),
+        round: 7,
+        model: ModelHash::from_bytes([2; 32]),
+        keys: KeysHash::from_bytes([3; 32]),
+    };
+    let seed = "a4ecfdaa1c25b5a2cd443fc56c59ca1272917f3d2af6ef200b116cac7239d6f5";
+    assert_eq!(base16ct::lower::encode_string(&context.public_seed()), seed);
+    let others = [
+        RoundContext { task: TaskHash::from_bytes([0; 32]), ..context },
+        RoundContext { round: 8, ..context },
+        RoundContext { model: ModelHash::from_bytes([0; 32]), ..context },
+        RoundContext { keys: KeysHash::from_bytes([0; 32]), ..context },
+    ];
+    assert!(others.iter().all(|other| other.public_seed() != context.public_seed()));
+}

@@ -10,6 +10,7 @@ mod participation;
 pub mod priv_unit;
 mod randomizer;
 mod release;
+mod top_set;
 
 pub use adjacency::Adjacency;
 pub use k_subset::subset_size;
@@ -19,6 +20,7 @@ pub use participation::{MAX_COUNT, Participation, Scheme};
 pub use randomizer::{Mechanism, RandomizerSpec};
 pub(crate) use release::response_loss;
 pub use release::{Output, Release};
+pub use top_set::TopSetSize;
 
 use crate::error::{AccountingError, Result, require};
 use serde::{Deserialize, Serialize};

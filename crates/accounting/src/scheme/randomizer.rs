@@ -1,6 +1,7 @@
 //! The local randomizers by name, and what is known of each.
 
 use super::MAX_COUNT;
+use super::TopSetSize;
 use super::local::{Class, Local, LocalGuarantee, LocalStructure};
 use crate::error::{Result, require};
 use crate::profile::{LocalProfile, ProfilePoints};
@@ -65,6 +66,16 @@ pub enum Mechanism {
         /// Dimension of the sphere's space, at least 2.
         dimension: u64,
     },
+    /// One of the largest signed coordinates of a vector in the ℓ2 ball, after a public rotation.
+    TopSet {
+        /// ε0.
+        local_epsilon: f64,
+        /// Dimension of the vectors, at least 2.
+        dimension: u64,
+        /// The share of all signed coordinates that a client's own set holds, at most 1/2; rounded
+        /// as [`TopSetSize`] says.
+        share: f64,
+    },
     /// Any (ε0, δ0)-LDP randomizer.
     Approximate {
         /// ε0.
@@ -113,11 +124,12 @@ struct Parameters<'a> {
     sigma: Option<&'a mut f64>,
     categories: Option<&'a mut u64>,
     dimension: Option<&'a mut u64>,
+    share: Option<&'a mut f64>,
 }
 
 impl Parameters<'_> {
     /// ε0 finite and at least 0, σ finite and above 0, δ0 in [0, 1), two categories and two dimensions
-    /// at the least.
+    /// at the least, a share of at most 1/2.
     fn check(self) -> Result<()> {
         if let Some(&mut epsilon) = self.local_epsilon {
             let is_valid = epsilon >= 0.0 && epsilon.is_finite();
@@ -135,11 +147,14 @@ impl Parameters<'_> {
         if let Some(&mut dimension) = self.dimension {
             require((2..=MAX_DIMENSION).contains(&dimension), "dimension", "between 2 and 1e9", dimension)?;
         }
+        if let Some(&mut share) = self.share {
+            require(share > 0.0 && share <= 0.5, "share", "above 0 and at most 0.5", share)?;
+        }
         Ok(())
     }
 }
 
-/// The largest dimension of PrivUnit.
+/// The largest dimension of PrivUnit and of top-set.
 const MAX_DIMENSION: u64 = 1_000_000_000;
 
 // To add a mechanism: a variant above, its parameters in `parameters`, and what is known of it in
@@ -164,6 +179,11 @@ impl Mechanism {
                 Local::two_level(local_epsilon, 0.5)
             }
             PrivUnit { local_epsilon, dimension } => Local::caps(local_epsilon, dimension),
+            // Any set of M candidates is private, whatever ranks them. Two opposite unit vectors along an axis
+            // have disjoint sets under every rotation, which is all that lower bounds of two levels ask for.
+            TopSet { local_epsilon, dimension, share } => {
+                Local::two_level(local_epsilon, TopSetSize::new(dimension, share).share())
+            }
             Gaussian { sigma } => Local::gaussian(sigma),
             DiscreteGaussian { sigma } => Local::discrete_gaussian(sigma),
             Laplace { local_epsilon } => Local::laplace(local_epsilon),
@@ -190,6 +210,12 @@ impl Mechanism {
             PrivUnit { local_epsilon, dimension } => {
                 Parameters { local_epsilon: Some(local_epsilon), dimension: Some(dimension), ..none }
             }
+            TopSet { local_epsilon, dimension, share } => Parameters {
+                local_epsilon: Some(local_epsilon),
+                dimension: Some(dimension),
+                share: Some(share),
+                ..none
+            },
             Approximate { local_epsilon, local_delta } => {
                 Parameters { local_epsilon: Some(local_epsilon), local_delta: Some(local_delta), ..none }
             }
@@ -202,6 +228,12 @@ impl Mechanism {
     /// The same mechanism with another ε0, if it has one.
     pub fn with_local_epsilon(mut self, local_epsilon: f64) -> Option<Self> {
         *self.parameters().local_epsilon? = local_epsilon;
+        Some(self)
+    }
+
+    /// The same mechanism in another dimension, if it depends on it.
+    pub fn with_dimension(mut self, dimension: u64) -> Option<Self> {
+        *self.parameters().dimension? = dimension;
         Some(self)
     }
 
@@ -259,7 +291,8 @@ impl RandomizerSpec {
         self.local().guarantee()
     }
 
-    /// The shape of the densities: two-level for randomized response, R_inf, R_1, Duchi and PrivUnit.
+    /// The shape of the densities: two-level for randomized response, R_inf, R_1, Duchi,
+    /// PrivUnit and top-set.
     pub fn local_structure(&self) -> LocalStructure {
         self.local().structure()
     }

@@ -4,9 +4,9 @@ use super::Collector;
 use crate::{LearningError, Result};
 use shuffledp_accounting::scheme::RandomizerSpec;
 use shuffledp_question::randomizers::{Deployable, RandomizerRow};
-use shuffledp_randomizers::Randomness;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{FrameAggregator, VectorRandomizer, vector_randomizer};
+use shuffledp_randomizers::{PublicSeed, Randomness};
 
 /// Every client clips and randomizes its gradient and sends a frame; the server decodes and averages frames.
 pub struct Frames {
@@ -23,6 +23,12 @@ impl Frames {
     pub fn deployed(randomizer: RandomizerSpec, shape: VectorShape) -> Result<Self> {
         Self::check_deployable(&randomizer)?;
         Self::new(randomizer, shape)
+    }
+
+    /// The same in the round of this seed. Clients and server of a round must both use it.
+    #[must_use]
+    pub fn in_round(&self, seed: PublicSeed) -> Self {
+        Self { mechanism: self.mechanism.in_round(seed) }
     }
 
     /// Refuses what is for simulations only: noise in floating point, whose low-order bits can give

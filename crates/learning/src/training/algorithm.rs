@@ -6,7 +6,8 @@ use crate::ledger::Cost;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 use shuffledp_accounting::bound::Bound;
-use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
+use shuffledp_accounting::scheme::{Mechanism, Round, Scheme};
+use shuffledp_question::configured::ConfiguredRandomizer;
 use shuffledp_randomizers::dispatch::VectorShape;
 
 /// Which algorithm, with its parameters.
@@ -18,8 +19,7 @@ pub enum Algorithm {
         /// k, how many speak in a round.
         sampled: u64,
         /// What each does to its gradient.
-        #[serde(deserialize_with = "shuffledp_question::configured::randomizer")]
-        randomizer: RandomizerSpec,
+        randomizer: ConfiguredRandomizer,
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,
     },
@@ -32,8 +32,7 @@ pub enum Algorithm {
         #[serde(default)]
         drop_out: f64,
         /// What each does to its gradient.
-        #[serde(deserialize_with = "shuffledp_question::configured::randomizer")]
-        randomizer: RandomizerSpec,
+        randomizer: ConfiguredRandomizer,
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,
     },
@@ -97,12 +96,12 @@ impl Algorithm {
         if let Self::ShuffledNoisySgd { blocks, .. } = *self { blocks } else { 1 }
     }
 
-    /// What is charged, if gradients are private; `rounds` and δ decide where there is more than one way.
-    pub(crate) fn cost(&self, clients: u64, rounds: u64, delta: f64) -> Result<Option<Cost>> {
+    /// What is charged for gradients of `dimension` numbers, if they are private; `rounds` and δ decide where there is more than one way.
+    pub(crate) fn cost(&self, clients: u64, dimension: u32, rounds: u64, delta: f64) -> Result<Option<Cost>> {
         let scheme = self.scheme(clients)?;
         Ok(match *self {
             Self::CldpSgd { randomizer, .. } | Self::CheckIn { randomizer, .. } => {
-                Some(Cost::Round(Round { scheme, randomizer }))
+                Some(Cost::Round(Round { scheme, randomizer: randomizer.of_dimension(u64::from(dimension))? }))
             }
             Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } => {
                 let noise = BlockNoise::new(blocks, clients, local_epsilon, hides)?;
@@ -130,6 +129,7 @@ impl Algorithm {
         };
         Ok(match *self {
             Self::CldpSgd { randomizer, clip, .. } | Self::CheckIn { randomizer, clip, .. } => {
+                let randomizer = randomizer.of_dimension(u64::from(dimension))?;
                 match randomizer.mechanism() {
                     Mechanism::Gaussian { sigma } => Reporting::Summed(SummedGaussian::new(sigma, shape(clip)?)?),
                     _ => Reporting::Frames(Frames::new(randomizer, shape(clip)?)?),

@@ -9,7 +9,7 @@ use crate::data::{Clients, Examples};
 use crate::ledger::{Cost, Ledger};
 use crate::models::{AnyModel, ClippedSum, Model, initial_weights};
 use crate::monitor::CheckInMonitor;
-use crate::participation::{CLIENT, SUMMED_NOISE, participants};
+use crate::participation::{CLIENT, SUMMED_NOISE, participants, public_seed};
 use crate::step::ServerState;
 use crate::{LearningError, Result};
 use shuffledp_accounting::accountant::Accountant;
@@ -59,8 +59,9 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         let scheme = config.algorithm.scheme(population.count())?;
         require_patience(&scheme)?;
         let blocks = config.algorithm.blocks(population.count(), config.seed)?;
-        let cost = config.algorithm.cost(population.count(), config.rounds, config.delta)?;
-        let reporting = config.algorithm.reporting(population.count(), model.architecture().dimension()?)?;
+        let dimension = model.architecture().dimension()?;
+        let cost = config.algorithm.cost(population.count(), dimension, config.rounds, config.delta)?;
+        let reporting = config.algorithm.reporting(population.count(), dimension)?;
         if cost.is_none() && config.target_epsilon.is_some() {
             let requirement = "left out where nothing is private";
             return Err(LearningError::out_of_range("target_epsilon", requirement, "given"));
@@ -149,7 +150,9 @@ impl<P: Clients, M: Model> Simulation<P, M> {
             None => participants(&self.scheme, self.config.seed, round),
         };
         let (loss, estimate) = match &self.reporting {
-            Reporting::Frames(frames) => self.hear(frames, &speakers, round)?,
+            Reporting::Frames(frames) => {
+                self.hear(&frames.in_round(public_seed(self.config.seed, round)), &speakers, round)?
+            }
             Reporting::Summed(summed) => self.hear_sum(summed, &speakers, round)?,
             Reporting::Blocks(block) => self.hear_sum(block, &speakers, round)?,
             Reporting::Plain(plain) => self.hear_sum(plain, &speakers, round)?,
