@@ -21,6 +21,7 @@ RandomizerName = Literal[
     "approximate",
     "gaussian",
     "discrete-gaussian",
+    "rounded-gaussian",
     "laplace",
     "discrete-laplace",
     "profile",

@@ -54,6 +54,7 @@ __all__ = [
     "PrivUnit",
     "R1",
     "RInf",
+    "RoundedGaussian",
     "Rr",
     "SimulationRng",
     "VectorRandomizer",
@@ -184,7 +185,7 @@ class PrivUnit(VectorRandomizer):
 class Gaussian(VectorRandomizer):
     """Gaussian noise of standard deviation ``sigma`` times ``clip``, the ℓ2 norm to which vectors are scaled.
 
-    In floating point, whose low-order bits can give the input away: for simulations. Deploy :class:`DiscreteGaussian`, which is accounted for alike.
+    In floating point, whose low-order bits can give the input away: for simulations. Deploy :class:`RoundedGaussian`, which has the same bounds.
 
     >>> from shuffledp.randomizers import Gaussian
     >>> Gaussian(sigma=2.0, dimension=10, clip=1.0)
@@ -213,6 +214,24 @@ class DiscreteGaussian(VectorRandomizer):
 
     def __new__(cls, *, sigma: float, dimension: int, clip: float) -> Self:
         return super().__new__(cls, "discrete-gaussian", sigma=sigma, dimension=dimension, clip=clip)
+
+
+class RoundedGaussian(VectorRandomizer):
+    """Gaussian noise, drawn exactly, and the sum rounded to a grid of half a standard deviation.
+
+    The noise has standard deviation ``sigma`` times ``clip``, the ℓ2 norm to which vectors are scaled.
+    Rounding is post-processing, so the bounds are those of :class:`Gaussian`. It adds 1/48 of the
+    variance. A report takes 5 bits a coordinate from ``sigma`` = 4/3 on.
+
+    >>> from shuffledp.randomizers import RoundedGaussian
+    >>> RoundedGaussian(sigma=5.0, dimension=34_720, clip=1.0).frame_len
+    21700
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, sigma: float, dimension: int, clip: float) -> Self:
+        return super().__new__(cls, "rounded-gaussian", sigma=sigma, dimension=dimension, clip=clip)
 
 
 class Laplace(VectorRandomizer):

@@ -24,6 +24,7 @@ VECTORS = [
     randomizers.PrivUnit(local_epsilon=4.0, dimension=5, clip=0.5),
     randomizers.Gaussian(sigma=1.0, dimension=5, clip=0.5),
     randomizers.DiscreteGaussian(sigma=1.0, dimension=5, clip=0.5),
+    randomizers.RoundedGaussian(sigma=1.0, dimension=5, clip=0.5),
     randomizers.Laplace(local_epsilon=4.0, dimension=5, clip=0.5),
     randomizers.DiscreteLaplace(local_epsilon=4.0, dimension=5, clip=0.5),
 ]

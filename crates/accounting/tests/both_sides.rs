@@ -52,7 +52,7 @@ fn question(random: &mut Random) -> (Question, Target) {
         _ => Participation::CheckIn { rate: random.log_uniform(0.01, 1.0), drop_out: 0.5 * random.uniform() },
     };
     let local_epsilon = random.log_uniform(1e-3, 20.0);
-    let mechanism = match random.next() % 14 {
+    let mechanism = match random.next() % 15 {
         0 | 1 => Mechanism::Any { local_epsilon },
         2 | 3 => Mechanism::Rr { local_epsilon },
         4 => Mechanism::Krr { local_epsilon, categories: 3 + random.next() % 20 },
@@ -64,8 +64,9 @@ fn question(random: &mut Random) -> (Question, Target) {
         9 => Mechanism::R1 { local_epsilon },
         10 => Mechanism::DiscreteLaplace { local_epsilon },
         11 => Mechanism::DiscreteGaussian { sigma: random.log_uniform(0.3, 100.0) },
+        12 => Mechanism::RoundedGaussian { sigma: random.log_uniform(0.0625, 1000.0) },
         // That of a Gaussian, by chords.
-        12 => Mechanism::Profile { profile: points(&RandomizerSpec::new(gaussian(random)).unwrap().local_profile()) },
+        13 => Mechanism::Profile { profile: points(&RandomizerSpec::new(gaussian(random)).unwrap().local_profile()) },
         _ => gaussian(random),
     };
     let round = Round {

@@ -117,6 +117,7 @@ fn displacement() {
         (profile, Laplace { local_epsilon: 2.0 }, headline(), 100_000, 1e-8, 0.1210, 0.1212),
         (profile, Gaussian { sigma: 5.0 }, headline(), 100_000, 1e-8, 0.02038, 0.0204),
         (profile, Gaussian { sigma: 5.0 }, check_in(), 5_540, 1e-5, 0.1456, 0.1459),
+        (profile, RoundedGaussian { sigma: 5.0 }, check_in(), 5_540, 1e-5, 0.1456, 0.1459),
         (profile, DiscreteGaussian { sigma: 5.0 }, check_in(), 5_540, 1e-5, 0.198, 0.1995),
         (profile, Gaussian { sigma: 5.0 }, Scheme::shuffle(10_000), 1, 1e-6, 0.01505, 0.01515),
     ] {

@@ -29,6 +29,7 @@ fn settings() -> Vec<(Round, u64)> {
         // Too little noise for shuffling to hide anything: only the local guarantee is left.
         Mechanism::Gaussian { sigma: 0.05 },
         Mechanism::DiscreteGaussian { sigma: 6.0 },
+        Mechanism::RoundedGaussian { sigma: 6.0 },
     ];
     let mut settings = Vec::new();
     for (place, scheme) in schemes.into_iter().enumerate() {

@@ -23,6 +23,7 @@ fn mechanisms() -> Vec<Mechanism> {
         Mechanism::Approximate { local_epsilon, local_delta: 1e-9 },
         Mechanism::Gaussian { sigma: 5.0 },
         Mechanism::DiscreteGaussian { sigma: 5.0 },
+        Mechanism::RoundedGaussian { sigma: 5.0 },
         Mechanism::Laplace { local_epsilon },
         Mechanism::DiscreteLaplace { local_epsilon },
         Mechanism::Profile { profile },
@@ -121,6 +122,7 @@ fn noise_hides_zero_twice_as_well() {
     for (mechanism, most) in [
         (Mechanism::Gaussian { sigma: 5.0 }, 0.53),
         (Mechanism::DiscreteGaussian { sigma: 5.0 }, 0.56),
+        (Mechanism::RoundedGaussian { sigma: 5.0 }, 0.53),
         (Mechanism::Laplace { local_epsilon: 1.0 }, 0.57),
         (Mechanism::DiscreteLaplace { local_epsilon: 1.0 }, 0.62),
     ] {

@@ -8,7 +8,7 @@ use common::{run_in, run_line};
 use std::fs;
 use tempfile::tempdir;
 
-const MECHANISMS: [&str; 11] = [
+const MECHANISMS: [&str; 12] = [
     "rr --local-epsilon 1",
     "krr --local-epsilon 1 --categories 5",
     "r-inf --local-epsilon 1",
@@ -18,6 +18,7 @@ const MECHANISMS: [&str; 11] = [
     "priv-unit --local-epsilon 1 --dimension 4",
     "gaussian --sigma 2",
     "discrete-gaussian --sigma 2 --dimension 2",
+    "rounded-gaussian --sigma 2 --dimension 8",
     "laplace --local-epsilon 1 --dimension 1",
     "discrete-laplace --local-epsilon 1 --dimension 2",
 ];

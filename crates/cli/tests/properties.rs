@@ -48,6 +48,7 @@ fn randomizer() -> impl Strategy<Value = Vec<String>> {
         1 => (flag("--local-epsilon", real()), flag("--local-delta", real())).prop_map(|(a, b)| vec![a, b]).prop_map(named("approximate")),
         1 => flag("--sigma", real()).prop_map(|a| vec![a]).prop_map(named("gaussian")),
         1 => flag("--sigma", real()).prop_map(|a| vec![a]).prop_map(named("discrete-gaussian")),
+        1 => flag("--sigma", real()).prop_map(|a| vec![a]).prop_map(named("rounded-gaussian")),
         1 => flag("--sigma", real()).prop_map(|a| vec![a]).prop_map(named("rr")),
     ]
 }

@@ -169,7 +169,7 @@ fn a_task_that_cannot_be_done_is_refused() {
 #[test]
 fn noise_in_floating_point_is_refused() {
     for (mechanism, instead) in [
-        (Mechanism::Gaussian { sigma: 100.0 }, "discrete-gaussian"),
+        (Mechanism::Gaussian { sigma: 100.0 }, "rounded-gaussian"),
         (Mechanism::Laplace { local_epsilon: 0.5 }, "discrete-laplace"),
     ] {
         let text =

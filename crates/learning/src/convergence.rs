@@ -23,7 +23,7 @@ use crate::training::{Algorithm, TrainingConfig};
 use crate::{LearningError, Result};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_randomizers::{
-    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf, clip, norms,
+    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf, RoundedGaussian, clip, norms,
 };
 
 /// What Theorem 3 says about a run.
@@ -171,6 +171,9 @@ fn randomizer_noise(randomizer: RandomizerSpec, dimension: u32, clip: f32) -> Re
         Mechanism::Gaussian { sigma } => (Norm::L2, coordinates * Gaussian::new(sigma, dimension, clip)?.variance()),
         Mechanism::DiscreteGaussian { sigma } => {
             (Norm::L2, coordinates * DiscreteGaussian::new(sigma, dimension, clip)?.variance_upper())
+        }
+        Mechanism::RoundedGaussian { sigma } => {
+            (Norm::L2, coordinates * RoundedGaussian::new(sigma, dimension, clip)?.variance())
         }
         Mechanism::Laplace { local_epsilon } => {
             (Norm::L1, coordinates * Laplace::new(local_epsilon, dimension, clip)?.variance())

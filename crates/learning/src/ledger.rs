@@ -232,6 +232,7 @@ mod tests {
             let ledger = Ledger::resume(accountant, 1e-6, None).expect("a ledger");
             ledger.epsilon_lower().expect("a bound")
         };
+        assert!(lower(Mechanism::RoundedGaussian { sigma: 5.0 }) > 0.0);
         assert!(lower(Mechanism::Gaussian { sigma: 5.0 }) > 0.0 && lower(Mechanism::Rr { local_epsilon: 2.0 }) > 0.0);
         for class in [
             Mechanism::Any { local_epsilon: 2.0 },

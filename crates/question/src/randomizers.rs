@@ -60,7 +60,7 @@ const EPSILON: &[Parameter] = &[Parameter::LocalEpsilon];
 const SENSITIVITY: &[Parameter] = &[Parameter::Sensitivity];
 
 /// The table, in the order of the help.
-pub const RANDOMIZERS: [RandomizerRow; 17] = [
+pub const RANDOMIZERS: [RandomizerRow; 18] = [
     RandomizerRow {
         name: "any",
         local: "ε0-LDP",
@@ -205,7 +205,7 @@ pub const RANDOMIZERS: [RandomizerRow; 17] = [
         parameters: &[Parameter::Sigma],
         optional: SENSITIVITY,
         inputs: Inputs::Vectors,
-        deployable: Deployable::Instead("discrete-gaussian"),
+        deployable: Deployable::Instead("rounded-gaussian"),
         sentence: "Gaussian noise on an ℓ2-clipped vector",
         phrase: "Gaussian noise of {sigma}",
         build: |v| Some(Mechanism::Gaussian { sigma: v.sigma()? }),
@@ -220,6 +220,17 @@ pub const RANDOMIZERS: [RandomizerRow; 17] = [
         sentence: "Discrete Gaussian noise on an ℓ2-clipped vector",
         phrase: "discrete Gaussian noise of {sigma}",
         build: |v| Some(Mechanism::DiscreteGaussian { sigma: v.sigma()? }),
+    },
+    RandomizerRow {
+        name: "rounded-gaussian",
+        local: "2/σ-GDP",
+        parameters: &[Parameter::Sigma],
+        optional: SENSITIVITY,
+        inputs: Inputs::Vectors,
+        deployable: Deployable::Yes,
+        sentence: "Gaussian noise on an ℓ2-clipped vector, drawn exactly and rounded to a grid",
+        phrase: "rounded Gaussian noise of {sigma}",
+        build: |v| Some(Mechanism::RoundedGaussian { sigma: v.sigma()? }),
     },
     RandomizerRow {
         name: "laplace",

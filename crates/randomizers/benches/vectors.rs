@@ -3,7 +3,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use shuffledp_randomizers::{
-    Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, ReleaseRng, TopSet,
+    Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, ReleaseRng,
+    RoundedGaussian, TopSet,
 };
 use std::hint::black_box;
 
@@ -33,6 +34,7 @@ fn vectors(c: &mut Criterion) {
     reports(c, "gaussian", 100_000, Gaussian::new(1.0, 100_000, 1.0).unwrap());
     reports(c, "laplace", 100_000, Laplace::new(1.0, 100_000, 1.0).unwrap());
     reports(c, "discrete-gaussian", 100_000, DiscreteGaussian::new(1.0, 100_000, 1.0).unwrap());
+    reports(c, "rounded-gaussian", 34_720, RoundedGaussian::new(5.0, 34_720, 1.0).unwrap());
     reports(c, "discrete-laplace", 100_000, DiscreteLaplace::new(1.0, 100_000, 1.0).unwrap());
 }
 

@@ -2,7 +2,10 @@
 
 use crate::error::{RandomizerError, Result, require};
 use crate::likelihood::Likelihood;
-use crate::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, KSubset, Krr, Laplace, PrivUnit, R1, RInf, TopSet};
+use crate::{
+    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, KSubset, Krr, Laplace, PrivUnit, R1, RInf, RoundedGaussian,
+    TopSet,
+};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
 /// What a mechanism works on, beyond what accounting needs to know.
@@ -62,6 +65,9 @@ pub fn visit<V: Visitor>(spec: RandomizerSpec, shape: VectorShape, visitor: V) -
         Mechanism::Gaussian { sigma } => visitor.vector(Gaussian::new(sigma, dimension, clip)?, dimension),
         Mechanism::DiscreteGaussian { sigma } => {
             visitor.vector(DiscreteGaussian::new(sigma, dimension, clip)?, dimension)
+        }
+        Mechanism::RoundedGaussian { sigma } => {
+            visitor.vector(RoundedGaussian::new(sigma, dimension, clip)?, dimension)
         }
         Mechanism::Laplace { local_epsilon } => {
             visitor.vector(Laplace::new(local_epsilon, dimension, clip)?, dimension)

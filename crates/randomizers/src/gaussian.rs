@@ -1,5 +1,5 @@
 //! Gaussian noise in floating point, **for simulations**: low-order bits of such noise can give the input away (Mironov 2012, "On significance of the least significant bits"). Deploy
-//! [`DiscreteGaussian`](crate::DiscreteGaussian), which is accounted for by the same σ.
+//! [`RoundedGaussian`](crate::RoundedGaussian), whose report is this one rounded, with exact noise: the same bounds hold.
 //!
 //! N(0, σ²C²) on each coordinate of a vector clipped to length C: unbiased, with variance σ²C² per coordinate. Two clipped vectors are at most 2C apart.
 

@@ -26,6 +26,7 @@ macro_rules! whole_coordinate {
     };
 }
 
+whole_coordinate!(i8);
 whole_coordinate!(i16);
 whole_coordinate!(i32);
 

@@ -13,7 +13,7 @@ fn spec(mechanism: Mechanism) -> RandomizerSpec {
     RandomizerSpec::new(mechanism).unwrap()
 }
 
-fn vector_mechanisms() -> [Mechanism; 9] {
+fn vector_mechanisms() -> [Mechanism; 10] {
     let local_epsilon = 2.0;
     [
         Mechanism::RInf { local_epsilon },
@@ -23,6 +23,7 @@ fn vector_mechanisms() -> [Mechanism; 9] {
         Mechanism::PrivUnit { local_epsilon, dimension: 3 },
         Mechanism::Gaussian { sigma: 1.0 },
         Mechanism::DiscreteGaussian { sigma: 1.0 },
+        Mechanism::RoundedGaussian { sigma: 1.0 },
         Mechanism::Laplace { local_epsilon },
         Mechanism::DiscreteLaplace { local_epsilon },
     ]

@@ -7,7 +7,8 @@ mod continuous;
 
 use common::statistics::{FALSE_ALARM, REJECTED, unbiased_p, variance_p};
 use shuffledp_randomizers::{
-    Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, SimulationRng,
+    Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, RoundedGaussian,
+    SimulationRng,
 };
 
 /// One report, through its encoding and an aggregate, as a server would see it.
@@ -152,6 +153,16 @@ fn discrete_gaussian() {
     }
     let mechanism = DiscreteGaussian::new(0.5, 4, 1.0).unwrap();
     noise_off_by_one_percent_is_seen(&mechanism, mechanism.variance_upper(), 200_000);
+}
+
+#[test]
+fn rounded_gaussian() {
+    let mechanism = RoundedGaussian::new(0.5, 4, 1.0).unwrap();
+    check(&mechanism, &INPUT, &[mechanism.variance(); 4], 100_000, 1.05);
+    noise_off_by_one_percent_is_seen(&mechanism, mechanism.variance(), 200_000);
+    // σ²C² and a forty-eighth of it.
+    let relative = RoundedGaussian::new(3.0, 4, 0.1).unwrap().variance() / f64::from(0.1_f32).powi(2) / 9.0;
+    assert!((relative - 49.0 / 48.0).abs() < 1e-12, "{relative}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use shuffledp_randomizers::{
     Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, RandomizerError,
-    SimulationRng,
+    RoundedGaussian, SimulationRng,
 };
 
 fn refuses_bad_inputs<M: Randomizer<Input = [f32]>>(mechanism: &M) {
@@ -70,6 +70,7 @@ macro_rules! all_of {
         $check(&Gaussian::new(1.0, 3, 1.0).unwrap());
         $check(&Laplace::new(1.0, 3, 1.0).unwrap());
         $check(&DiscreteGaussian::new(1.0, 3, 1.0).unwrap());
+        $check(&RoundedGaussian::new(1.0, 3, 1.0).unwrap());
         $check(&DiscreteLaplace::new(1.0, 3, 1.0).unwrap());
     };
 }
@@ -90,6 +91,7 @@ fn aggregators() {
     aggregates(&Gaussian::new(1.0, 3, 1.0).unwrap(), &Gaussian::new(1.0, 4, 1.0).unwrap());
     aggregates(&Laplace::new(1.0, 3, 1.0).unwrap(), &Laplace::new(1.0, 2, 1.0).unwrap());
     aggregates(&DiscreteGaussian::new(1.0, 3, 1.0).unwrap(), &DiscreteGaussian::new(1.0, 3, 2.0).unwrap());
+    aggregates(&RoundedGaussian::new(1.0, 3, 1.0).unwrap(), &RoundedGaussian::new(1.5, 3, 1.0).unwrap());
     aggregates(&DiscreteLaplace::new(1.0, 3, 1.0).unwrap(), &DiscreteLaplace::with_steps(1.0, 3, 1.0, 7).unwrap());
 }
 
@@ -140,6 +142,7 @@ fn bad_parameters() {
         assert!(Laplace::new(bad, 3, 1.0).is_err(), "{bad}");
         assert!(DiscreteGaussian::new(bad, 3, 1.0).is_err(), "{bad}");
         assert!(DiscreteLaplace::new(bad, 3, 1.0).is_err(), "{bad}");
+        assert!(RoundedGaussian::new(bad, 3, 1.0).is_err(), "{bad}");
     }
     for bad in [f32::NAN, f32::INFINITY, -1.0, 0.0] {
         assert!(PrivUnit::new(1.0, 3, bad).is_err(), "{bad}");
@@ -147,11 +150,21 @@ fn bad_parameters() {
         assert!(Laplace::new(1.0, 3, bad).is_err(), "{bad}");
         assert!(DiscreteGaussian::new(1.0, 3, bad).is_err(), "{bad}");
         assert!(DiscreteLaplace::new(1.0, 3, bad).is_err(), "{bad}");
+        assert!(RoundedGaussian::new(1.0, 3, bad).is_err(), "{bad}");
     }
     // No dimension; PrivUnit needs two.
     assert!(PrivUnit::new(1.0, 0, 1.0).is_err() && PrivUnit::new(1.0, 1, 1.0).is_err());
     assert!(Gaussian::new(1.0, 0, 1.0).is_err() && Laplace::new(1.0, 0, 1.0).is_err());
     assert!(DiscreteGaussian::new(1.0, 0, 1.0).is_err() && DiscreteLaplace::new(1.0, 0, 1.0).is_err());
+    assert!(RoundedGaussian::new(1.0, 0, 1.0).is_err());
+    // Too little noise for the words, or too much for the vector's digits; the ends themselves will do.
+    for (sigma, is_accepted) in [(0.0625, true), (0.06, false), (1048576.0, true), (1.1e6, false)] {
+        let built = RoundedGaussian::new(sigma, 3, 1.0);
+        assert_eq!(built.is_ok(), is_accepted, "{sigma}");
+        if let Err(error) = built {
+            assert!(error.to_string().contains("sigma must be between 1/16 and 2^20"), "{error}");
+        }
+    }
     // Grids without steps, or noise that does not fit.
     assert!(
         DiscreteGaussian::with_steps(1.0, 3, 1.0, 0).is_err() && DiscreteLaplace::with_steps(1.0, 3, 1.0, 0).is_err()

@@ -4,7 +4,7 @@ use shuffledp_randomizers::estimate::mean::{of_numbers, of_vectors};
 use shuffledp_randomizers::estimate::{Confidence, Interval, histogram};
 use shuffledp_randomizers::{
     DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, PrivUnit, R1, RInf, Randomizer, RandomizerError,
-    Result,
+    Result, RoundedGaussian,
 };
 
 /// What Python asks of a mechanism beyond [`Randomizer`].
@@ -53,6 +53,10 @@ impl Native for PrivUnit {
 }
 
 impl Native for DiscreteGaussian {
+    const ADDS_IN_PARALLEL: bool = true;
+}
+
+impl Native for RoundedGaussian {
     const ADDS_IN_PARALLEL: bool = true;
 }
 

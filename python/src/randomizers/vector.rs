@@ -13,7 +13,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_randomizers::dispatch::VectorShape;
-use shuffledp_randomizers::{DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf};
+use shuffledp_randomizers::{
+    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf, RoundedGaussian,
+};
 
 /// A mechanism over vectors, by the command line's name; the mechanisms of this module are such.
 ///
@@ -77,6 +79,9 @@ fn mechanism(spec: RandomizerSpec, shape: VectorShape) -> PyResult<Box<dyn Vecto
         Mechanism::Gaussian { sigma } => Box::new(Gaussian::new(sigma, dimension, clip).map_err(refused)?),
         Mechanism::DiscreteGaussian { sigma } => {
             Box::new(DiscreteGaussian::new(sigma, dimension, clip).map_err(refused)?)
+        }
+        Mechanism::RoundedGaussian { sigma } => {
+            Box::new(RoundedGaussian::new(sigma, dimension, clip).map_err(refused)?)
         }
         Mechanism::Laplace { local_epsilon } => {
             Box::new(Laplace::new(local_epsilon, dimension, clip).map_err(refused)?)

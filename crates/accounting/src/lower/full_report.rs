@@ -4,7 +4,7 @@
 use super::lattice_law::LatticeLaw;
 use super::report::Report;
 use super::sum::{Atom, Sum};
-use super::{Attained, PER_DEVIATION, about, share_of_diameter};
+use super::{Attained, PER_DEVIATION, about, rounded_records, share_of_diameter};
 use crate::bound::About;
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
@@ -66,6 +66,10 @@ fn report_of(question: &Question) -> Result<Report> {
         // The question names no grid, so it is about all of them; on finer and finer ones the discrete
         // Gaussian comes as near to the continuous one as one likes.
         (Some(Noise::DiscreteGaussian { ratio }), _) => Report::gaussian(ratio.next_down() * share),
+        (Some(Noise::RoundedGaussian { ratio }), _) => {
+            let (mu, cells) = rounded_records(question, ratio);
+            Report::rounded_gaussian(mu, cells)
+        }
         (_, LocalStructure::TwoLevel { epsilon, high_mass })
             if high_mass < 0.5 && question.adjacency() == Adjacency::ReplaceOne =>
         {

@@ -244,13 +244,23 @@ impl Side {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cells::Cells;
     use super::*;
     use crate::numerics::normal;
 
     /// `E(w − x)₊` in closed form.
     fn call(report: &Report, x: f64) -> f64 {
-        let (_, above) = report.split(x);
-        above.p - x * above.q
+        let call = |ratio: f64| {
+            let (_, above) = report.split(ratio);
+            above.p - x * above.q
+        };
+        match report {
+            // The cell that is nearest need not be the best; one of its neighbours is.
+            Report::RoundedGaussian { mu, .. } => {
+                [-0.5, 0.0, 0.5].map(|cell: f64| call(x * (cell * mu).exp())).into_iter().fold(0.0, f64::max)
+            }
+            _ => call(x),
+        }
     }
 
     /// `E(V − x)₊`, diluted.
@@ -265,6 +275,9 @@ mod tests {
             Report::gaussian(0.4).unwrap(),
             Report::gaussian(2.0).unwrap(),
             Report::gaussian(0.002).unwrap(),
+            Report::rounded_gaussian(0.4, Cells::new(-0.2, 0.2)).unwrap(),
+            Report::rounded_gaussian(2.0, Cells::new(0.0, 2.0)).unwrap(),
+            Report::rounded_gaussian(0.002, Cells::new(-0.001, 0.001)).unwrap(),
             Report::laplace(2.0).unwrap(),
             Report::laplace(8.0).unwrap(),
             Report::laplace(1e-3).unwrap(),

@@ -1,6 +1,7 @@
 //! Lower bounds: exact losses of mechanisms in the class that was asked about, composed and rounded down.
 
 mod blocks;
+mod cells;
 mod full_report;
 mod lattice_law;
 mod report;
@@ -15,6 +16,7 @@ use crate::pair::lower::{BinaryPair, Overlap, third_value};
 use crate::pair::{Direction, Resolution};
 use crate::pld::{LossLattice, Rounds, cache};
 use crate::scheme::{Adjacency, LocalGuarantee, LocalStructure, Noise, Question, RandomizerSpec, Scheme};
+use cells::Cells;
 use std::sync::Arc;
 
 /// Every lower bound, in the order in which they are shown.
@@ -152,7 +154,11 @@ impl Method for OneBit {
                 BinaryPair::new(scheme, (-loss).exp() / 2.0, -(-loss).exp_m1() / 2.0)?
             }
             (Some(Noise::Gaussian { ratio }), _) => {
-                return gaussian_bits(question, ratio * share_of_diameter(question));
+                return gaussian_bits(question, ratio * share_of_diameter(question), |threshold| threshold);
+            }
+            (Some(Noise::RoundedGaussian { ratio }), _) => {
+                let (mu, cells) = rounded_records(question, ratio);
+                return gaussian_bits(question, mu, |threshold| cells.above(threshold));
             }
             _ => match local.bit {
                 // A little less telling than computed is the safe side.
@@ -176,25 +182,27 @@ const RARE_ONES: [f64; 6] = [30.0, 1.0, 1e-2, 1e-5, 1e-10, 1e-20];
 /// compose.
 const MANY_ROUNDS: u64 = 10_000;
 
-/// Whether a Gaussian report along the line through the victim's records exceeds a threshold.
+/// Whether a Gaussian report along the line through the victim's records exceeds a threshold, as seen
+/// from the record that everybody else holds. `edge` takes a threshold to one that reports have, at or
+/// above it.
 ///
 /// For many speakers the variance of the likelihood ratio decides which threshold tells most. Where
 /// ones are rare that is no longer so.
-fn gaussian_bits(question: &Question, mu: f64) -> Result<Box<dyn Analysis>> {
+fn gaussian_bits(question: &Question, mu: f64, edge: impl Fn(f64) -> f64) -> Result<Box<dyn Analysis>> {
     let probabilities = |threshold: f64| (normal::upper_tail(threshold), normal::upper_tail(threshold - mu));
     let telling = |threshold: f64| {
         let (p0, p1) = probabilities(threshold);
         (p1 - p0) * (p1 - p0) / (p0 * (1.0 - p0))
     };
     let best = (0..=160)
-        .map(|i| f64::from(i) / 160.0 * (mu + 6.0) - 3.0)
+        .map(|i| edge(f64::from(i) / 160.0 * (mu + 6.0) - 3.0))
         .max_by(|a, b| telling(*a).total_cmp(&telling(*b)))
-        .unwrap_or(mu / 2.0);
+        .unwrap_or_else(|| edge(mu / 2.0));
     let speakers = expected_speakers(question.scheme());
     let mut thresholds = vec![best];
     if mu > 1.0 && question.rounds() <= MANY_ROUNDS && probabilities(best).0 * speakers < RARE_ONES[0] {
         // From μ/2 on 1 − p₁ ≥ p₀, which the charge for the rounding of losses relies on.
-        thresholds.extend(RARE_ONES.map(|ones| normal::upper_quantile((ones / speakers).min(0.5)).max(mu / 2.0)));
+        thresholds.extend(RARE_ONES.map(|ones| edge(normal::upper_quantile((ones / speakers).min(0.5)).max(mu / 2.0))));
     }
     // Accurate to a few ulps; a bit that is a little less telling is the safe side.
     let pair = |threshold: f64| {
@@ -204,6 +212,19 @@ fn gaussian_bits(question: &Question, mu: f64) -> Result<Box<dyn Analysis>> {
     };
     let pairs: Vec<BinaryPair> = thresholds.into_iter().filter_map(|threshold| pair(threshold).ok()).collect();
     if pairs.is_empty() { Err(nothing()) } else { Ok(Box::new(Attained::both_directions(&pairs, question.rounds()))) }
+}
+
+/// The records of a rounded Gaussian along an axis, as far apart as any: their distance in deviations,
+/// and the cells as seen from the one that everybody else holds.
+///
+/// The mechanism moves a record by a share of 1e-9 at most (up to 1e8 coordinates), towards 0: a
+/// little less than the distance of the records is the distance of two that it uses.
+fn rounded_records(question: &Question, ratio: f64) -> (f64, Cells) {
+    let radius = 0.5 * ratio * (1.0 - 1e-9);
+    match question.adjacency() {
+        Adjacency::ReplaceOne => (2.0 * radius, Cells::new(-radius, radius)),
+        Adjacency::ZeroOut => (radius, Cells::new(0.0, radius)),
+    }
 }
 
 /// How far apart the victim's two records may be, as a share of the diameter of a ball of inputs.

@@ -1,6 +1,7 @@
 //! One report of a named randomizer, seen by a server that knows that it is from one of two
 //! records.
 
+use super::cells::Cells;
 use crate::error::{AccountingError, Result};
 use crate::numerics::normal;
 
@@ -15,6 +16,13 @@ pub(super) enum Report {
     Gaussian {
         /// The distance of the records in deviations of the noise.
         mu: f64,
+    },
+    /// The same, of which only the cell is seen.
+    RoundedGaussian {
+        /// The distance of the records in deviations of the noise.
+        mu: f64,
+        /// The cells, as seen from z.
+        cells: Cells,
     },
     /// Laplace noise of scale 1, records ε0 apart: `w = exp(|y| − |y − ε0|)`.
     Laplace {
@@ -63,6 +71,11 @@ impl Report {
         Ok(Self::Gaussian { mu })
     }
 
+    /// A rounded Gaussian report.
+    pub(super) fn rounded_gaussian(mu: f64, cells: Cells) -> Result<Self> {
+        Self::gaussian(mu).map(|_| Self::RoundedGaussian { mu, cells })
+    }
+
     /// A Laplace report.
     pub(super) fn laplace(epsilon: f64) -> Result<Self> {
         usable((1e-9..MAX_EPSILON).contains(&epsilon))?;
@@ -85,11 +98,12 @@ impl Report {
         match *self {
             Self::Gaussian { mu } => {
                 let y = ratio.ln() / mu + 0.5 * mu;
-                if y.abs() > REACH {
-                    return if y > 0.0 { (FULL, EMPTY) } else { (EMPTY, FULL) };
-                }
-                let below = Region { p: normal::cdf(y - mu), q: normal::cdf(y) };
-                (below, Region { p: normal::upper_tail(y - mu), q: normal::upper_tail(y) })
+                split_at(mu, y, (y.abs() <= REACH).then_some(y))
+            }
+            // A cell's ratio is about that of its middle.
+            Self::RoundedGaussian { mu, cells } => {
+                let y = ratio.ln() / mu + 0.5 * mu;
+                split_at(mu, y, cells.nearest(y).filter(|edge| edge.abs() <= REACH))
             }
             Self::Laplace { epsilon } => {
                 let y = 0.5 * (epsilon + ratio.ln());
@@ -122,12 +136,25 @@ impl Report {
     /// The likelihood ratios between which reports are told apart; nothing rests on it.
     pub(super) fn range(&self) -> (f64, f64) {
         match *self {
-            Self::Gaussian { mu } => {
+            Self::Gaussian { mu } | Self::RoundedGaussian { mu, .. } => {
                 let ratio = |y: f64| (mu * y - 0.5 * mu * mu).exp();
                 (ratio(-TOLD_APART), ratio(TOLD_APART + mu))
             }
             Self::Laplace { epsilon } | Self::TwoLevel { epsilon, .. } => ((-epsilon).exp(), epsilon.exp()),
         }
+    }
+}
+
+/// Two unit Gaussians split at `edge`, as seen from z; if there is none, all reports are on the side
+/// of it that `y` is not on.
+fn split_at(mu: f64, y: f64, edge: Option<f64>) -> (Region, Region) {
+    match edge {
+        Some(edge) => {
+            let below = Region { p: normal::cdf(edge - mu), q: normal::cdf(edge) };
+            (below, Region { p: normal::upper_tail(edge - mu), q: normal::upper_tail(edge) })
+        }
+        None if y > 0.0 => (FULL, EMPTY),
+        None => (EMPTY, FULL),
     }
 }
 

@@ -101,6 +101,11 @@ pub(crate) enum Noise {
         /// 2/σ, to the nearest.
         ratio: f64,
     },
+    /// Normal, and the sum rounded to whole multiples of half a standard deviation.
+    RoundedGaussian {
+        /// 2/σ, to the nearest.
+        ratio: f64,
+    },
     /// Laplace noise of scale 2C/ε0, the ball that of the ℓ1 norm.
     Laplace {
         /// ε0.
@@ -175,6 +180,12 @@ impl Local {
             noise: Some(Noise::DiscreteGaussian { ratio }),
             ..Self::new(LocalGuarantee::Concentrated { mu: ratio.next_up() })
         }
+    }
+
+    /// Gaussian noise, and the sum rounded: post-processing, which takes nothing from the guarantee.
+    /// What a report tells is less, so lower bounds have to know.
+    pub(super) fn rounded_gaussian(sigma: f64) -> Self {
+        Self { noise: Some(Noise::RoundedGaussian { ratio: 2.0 / sigma }), ..Self::gaussian(sigma) }
     }
 
     /// Laplace noise of scale 2C/ε0 on vectors of ℓ1 norm at most C.

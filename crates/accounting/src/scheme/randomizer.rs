@@ -93,6 +93,11 @@ pub enum Mechanism {
         /// σ.
         sigma: f64,
     },
+    /// [`Mechanism::Gaussian`] with exact noise, each coordinate rounded to whole steps of σC/2.
+    RoundedGaussian {
+        /// σ.
+        sigma: f64,
+    },
     /// Laplace noise of scale 2a/ε0 on a vector in the ℓ1 ball of radius a.
     Laplace {
         /// ε0.
@@ -186,6 +191,7 @@ impl Mechanism {
             }
             Gaussian { sigma } => Local::gaussian(sigma),
             DiscreteGaussian { sigma } => Local::discrete_gaussian(sigma),
+            RoundedGaussian { sigma } => Local::rounded_gaussian(sigma),
             Laplace { local_epsilon } => Local::laplace(local_epsilon),
             DiscreteLaplace { local_epsilon } => Local::discrete_laplace(local_epsilon),
         }
@@ -219,7 +225,9 @@ impl Mechanism {
             Approximate { local_epsilon, local_delta } => {
                 Parameters { local_epsilon: Some(local_epsilon), local_delta: Some(local_delta), ..none }
             }
-            Gaussian { sigma } | DiscreteGaussian { sigma } => Parameters { sigma: Some(sigma), ..none },
+            Gaussian { sigma } | DiscreteGaussian { sigma } | RoundedGaussian { sigma } => {
+                Parameters { sigma: Some(sigma), ..none }
+            }
             // Its points were checked when they were made.
             Profile { .. } => none,
         }

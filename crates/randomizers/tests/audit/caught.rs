@@ -5,7 +5,7 @@ use super::planted::{Identity, Lazy, OwnSeed, SameCoins, SometimesSameCoins, Unc
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Scheme};
 use shuffledp_randomizers::audit::{Audit, Options, RawInput, Simulated};
 use shuffledp_randomizers::{
-    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, Likelihood, PrivUnit, R1, RInf,
+    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, Likelihood, PrivUnit, R1, RInf, RoundedGaussian,
 };
 
 fn options() -> Options {
@@ -53,6 +53,7 @@ fn less_noise_than_said_whatever_the_mechanism() {
     assert_caught(Mechanism::Laplace { local_epsilon }, Laplace::new(2.0, 3, 1.0).unwrap());
     assert_caught(Mechanism::DiscreteLaplace { local_epsilon }, DiscreteLaplace::new(2.0, 3, 1.0).unwrap());
     assert_caught(Mechanism::Gaussian { sigma: 8.0 }, Gaussian::new(1.0, 3, 1.0).unwrap());
+    assert_caught(Mechanism::RoundedGaussian { sigma: 8.0 }, RoundedGaussian::new(1.0, 3, 1.0).unwrap());
     assert_caught(Mechanism::DiscreteGaussian { sigma: 16.0 }, DiscreteGaussian::new(1.0, 3, 1.0).unwrap());
 }
 

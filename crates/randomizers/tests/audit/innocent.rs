@@ -4,7 +4,7 @@ use shuffledp_accounting::numerics::beta::regularised_beta;
 use shuffledp_accounting::scheme::Scheme;
 use shuffledp_randomizers::audit::{Audit, Finding, Options, RawInput, Simulated};
 use shuffledp_randomizers::{
-    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, Likelihood, PrivUnit, R1, RInf,
+    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, Likelihood, PrivUnit, R1, RInf, RoundedGaussian,
 };
 
 const REPETITIONS: u64 = 200;
@@ -80,6 +80,7 @@ fn noise() {
     assert_innocent("gaussian", &Gaussian::new(1.5, 2, 1.0).unwrap(), Scheme::shuffle(3));
     assert_innocent("laplace", &Laplace::new(2.0, 2, 1.0).unwrap(), Scheme::subsampled(4, 3));
     assert_innocent("discrete-gaussian", &DiscreteGaussian::new(2.0, 1, 1.0).unwrap(), Scheme::check_in(4, 0.8, 0.1));
+    assert_innocent("rounded-gaussian", &RoundedGaussian::new(1.5, 2, 1.0).unwrap(), Scheme::shuffle(3));
     assert_innocent("discrete-laplace", &DiscreteLaplace::new(1.0, 2, 1.0).unwrap(), Scheme::shuffle(3));
 }
 

@@ -190,7 +190,7 @@ fn nonsense_is_refused_before_anything_is_written() {
         ("budget = -1.0", "budget"),
         ("clip = 0.0", "clip"),
         ("randomizer = { name = 'any', local_epsilon = 1.0 }", "randomizer"),
-        ("randomizer = { name = 'gaussian', sigma = 10.0 }", "must be discrete-gaussian"),
+        ("randomizer = { name = 'gaussian', sigma = 10.0 }", "must be rounded-gaussian"),
         ("randomizer = { name = 'laplace', local_epsilon = 1.0 }", "must be discrete-laplace"),
         ("step = { schedule = { kind = 'constant', rate = -1.0 } }", "rate"),
     ] {
