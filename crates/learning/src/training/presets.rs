@@ -5,7 +5,7 @@ use crate::{LearningError, Result};
 use std::path::Path;
 
 /// Every preset's name and text.
-const PRESETS: [(&str, &str); 11] = [
+const PRESETS: [(&str, &str); 23] = [
     ("quick", include_str!("presets/quick.toml")),
     ("girgis-fig5a", include_str!("presets/girgis-fig5a.toml")),
     ("girgis-fig5a-tuned", include_str!("presets/girgis-fig5a-tuned.toml")),
@@ -16,6 +16,18 @@ const PRESETS: [(&str, &str); 11] = [
     ("checkin-fig4", include_str!("presets/checkin-fig4.toml")),
     ("gaussian-fig1b", include_str!("presets/gaussian-fig1b.toml")),
     ("enhanced-fig4", include_str!("presets/enhanced-fig4.toml")),
+    ("scattering-gaussian-0.1", include_str!("presets/scattering-gaussian-0.1.toml")),
+    ("scattering-gaussian-0.42", include_str!("presets/scattering-gaussian-0.42.toml")),
+    ("scattering-gaussian-1", include_str!("presets/scattering-gaussian-1.toml")),
+    ("scattering-one-bit-0.1", include_str!("presets/scattering-one-bit-0.1.toml")),
+    ("scattering-one-bit-0.42", include_str!("presets/scattering-one-bit-0.42.toml")),
+    ("scattering-one-bit-1", include_str!("presets/scattering-one-bit-1.toml")),
+    ("scattering-top-set-0.1", include_str!("presets/scattering-top-set-0.1.toml")),
+    ("scattering-top-set-0.42", include_str!("presets/scattering-top-set-0.42.toml")),
+    ("scattering-top-set-1", include_str!("presets/scattering-top-set-1.toml")),
+    ("fashion-gaussian-0.1", include_str!("presets/fashion-gaussian-0.1.toml")),
+    ("fashion-gaussian-0.42", include_str!("presets/fashion-gaussian-0.42.toml")),
+    ("fashion-gaussian-1", include_str!("presets/fashion-gaussian-1.toml")),
     ("reference", include_str!("presets/reference.toml")),
 ];
 
