@@ -30,6 +30,7 @@ pub mod k_subset;
 pub mod krr;
 pub mod laplace;
 pub mod likelihood;
+pub mod noise;
 pub mod norms;
 pub mod priv_unit;
 pub mod r_1;
