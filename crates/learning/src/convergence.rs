@@ -124,8 +124,9 @@ impl Longest {
     }
 }
 
-/// The gradient is the outer product of p − y, probabilities less the label's indicator, and the input, with a 1 for the bias if there is one; its norms are products of norms. ‖p − y‖ is at
-/// most 2, √2 and 1 in ℓ1, ℓ2 and ℓ∞, at any weights.
+/// The gradient is the outer product of p − y, probabilities less the label's indicator, and the input,
+/// with a 1 for the bias if there is one; its norms are products of norms. ‖p − y‖ is at most 2, √2 and 1
+/// in ℓ1, ℓ2 and ℓ∞, at any weights.
 fn longest_gradients(population: &impl Clients, bias: bool) -> Longest {
     let one = if bias { 1.0 } else { 0.0 };
     let mut example = vec![0.0; population.shape().len()];
