@@ -54,8 +54,9 @@ bench-accounting:
 
 # Needs about 6 GB for PyTorch, unless TORCH_PYTHON names a Python that has it.
 bench-training:
-	$(CARGO) build --release -p shuffledp-learning --example gradient_speed
+	$(CARGO) build --release -p shuffledp-learning --example gradient_speed --example linear_speed
 	python3 bench/training/run.py $(ARGS)
+	python3 bench/training/linear.py $(ARGS)
 
 # A few minutes and 5 GB of disk. ARGS="--folder DIR" measures another disk.
 bench-services:

@@ -37,8 +37,12 @@ def run_of(folder):
     """A line of the results, and the run's curve."""
     record = json.loads((folder / "run.json").read_text())
     config, result = record["config"], record["result"]
+    if result.get("sketch"):
+        sys.exit(f"{folder}: a sketch is not a result")
     averaged = "test_accuracy_last" in result
     curve = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    if any(metrics.get("sketch") for metrics in curve):
+        sys.exit(f"{folder}: metrics.jsonl is of a sketch, which is not a result")
     line = {
         "preset": config["name"],
         "seed": config["seed"],

@@ -34,6 +34,36 @@ fn lines(run: &Run) -> Vec<Value> {
 }
 
 #[test]
+fn a_sketch_is_marked_in_every_line_and_cannot_be_saved() {
+    let folder = folder("");
+    let line = "--config small.toml --sketch --rounds 4 --seed 8";
+    let result = train(folder.path(), &format!("{line} --json"));
+    assert_eq!(result.code, Some(0), "{result:?}");
+    let marked = lines(&result);
+    assert_eq!(marked.iter().map(|line| line["round"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 4]);
+    assert!(marked.iter().all(|line| line["sketch"] == true && line["epsilon"].as_f64().unwrap() > 0.0), "{marked:?}");
+    assert!(result.stderr.contains("sketch, not a result"), "{}", result.stderr);
+    let result = train(folder.path(), line);
+    let text: Vec<&str> = result.stdout.lines().collect();
+    assert!(text[0].starts_with("sketch, not a result: small:"), "{text:?}");
+    assert!(text.len() == 4 && text[2..].iter().all(|line| line.ends_with("sketch")), "{text:?}");
+    // What is not a sketch is not called one, and is another run.
+    let real = train(folder.path(), "--config small.toml --rounds 4 --seed 8 --json");
+    assert!(!real.stdout.contains("sketch") && !real.stderr.contains("sketch"), "{real:?}");
+    assert_ne!(lines(&real)[1]["train_loss"], marked[1]["train_loss"]);
+    assert_eq!(lines(&real)[1]["epsilon"], marked[1]["epsilon"]);
+    for more in ["-o run", "--report run.html", "--dry-run", "--all"] {
+        let refused = train(folder.path(), &format!("{line} {more}"));
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains("--sketch"), "{refused:?}");
+    }
+    let refused = train(folder.path(), "--resume run --sketch");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["small.toml"]);
+}
+
+#[test]
 fn a_run_prints_lines_and_leaves_a_folder_with_pictures_and_a_page() {
     let folder = folder("");
     let result = train(folder.path(), "--config small.toml -o run --report run.html --all --json");

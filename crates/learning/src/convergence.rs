@@ -16,15 +16,16 @@
 //! - Unbiased estimates need gradients that are not clipped. The paper clips at C and calls the Lipschitz constant L; the theorem is about C ≥ L. Here a run whose clipping may bite is not covered.
 //! - Statements are about expectations and exact arithmetic.
 
+use crate::Result;
 use crate::data::Clients;
 use crate::models::ModelConfig;
 use crate::schedule::Schedule;
 use crate::training::{Algorithm, TrainingConfig};
-use crate::{LearningError, Result};
-use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
-use shuffledp_randomizers::{
-    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf, RoundedGaussian, clip, norms,
-};
+use shuffledp_accounting::scheme::Mechanism;
+use shuffledp_randomizers::clip::{self, Norm};
+use shuffledp_randomizers::dispatch::VectorShape;
+use shuffledp_randomizers::erased::vector_randomizer;
+use shuffledp_randomizers::norms;
 
 /// What Theorem 3 says about a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,15 +89,15 @@ pub fn convergence(config: &TrainingConfig, population: &impl Clients) -> Result
             if matches!(randomizer.mechanism(), Mechanism::TopSet { .. }) {
                 return not_covered("the estimates of top-set are biased");
             }
-            let (norm, variance) = randomizer_noise(randomizer, dimension, clip)?;
-            let lipschitz = longest.in_norm(norm);
+            let mechanism = vector_randomizer(randomizer, VectorShape { dimension, clip })?;
+            let lipschitz = longest.in_norm(mechanism.norm());
             if lipschitz > f64::from(clip) {
                 let why = format!(
                     "gradients up to {lipschitz:.4} long are clipped to {clip}: a clip of at least that is needed"
                 );
                 return Ok(Convergence::NotCovered(why));
             }
-            variance / sampled as f64
+            f64::from(dimension) * mechanism.report_variance() / sampled as f64
         }
         Algorithm::CheckIn { .. } => {
             return not_covered("the number of speakers is random: the theorem is about a fixed one");
@@ -118,12 +119,6 @@ struct Longest {
     linf: f64,
 }
 
-enum Norm {
-    L1,
-    L2,
-    Linf,
-}
-
 impl Longest {
     fn in_norm(&self, norm: Norm) -> f64 {
         match norm {
@@ -134,8 +129,9 @@ impl Longest {
     }
 }
 
-/// The gradient is the outer product of p − y, probabilities less the label's indicator, and the input, with a 1 for the bias if there is one; its norms are products of norms. ‖p − y‖ is at
-/// most 2, √2 and 1 in ℓ1, ℓ2 and ℓ∞, at any weights.
+/// The gradient is the outer product of p − y, probabilities less the label's indicator, and the input,
+/// with a 1 for the bias if there is one; its norms are products of norms. ‖p − y‖ is at most 2, √2 and 1
+/// in ℓ1, ℓ2 and ℓ∞, at any weights.
 fn longest_gradients(population: &impl Clients, bias: bool) -> Longest {
     let one = if bias { 1.0 } else { 0.0 };
     let mut example = vec![0.0; population.shape().len()];
@@ -147,42 +143,4 @@ fn longest_gradients(population: &impl Clients, bias: bool) -> Longest {
         longest.linf = longest.linf.max(f64::from(clip::linf_norm(&example)).max(one));
     }
     longest
-}
-
-/// The norm in which a randomizer clips, and at least E‖R(x) − x‖² for every clipped x.
-fn randomizer_noise(randomizer: RandomizerSpec, dimension: u32, clip: f32) -> Result<(Norm, f64)> {
-    let coordinates = f64::from(dimension);
-    Ok(match randomizer.mechanism() {
-        // One coordinate of a·d·c, the others 0.
-        Mechanism::RInf { local_epsilon } => {
-            (Norm::Linf, RInf::new(local_epsilon, dimension, clip)?.magnitude().powi(2))
-        }
-        // ±a·c in every coordinate.
-        Mechanism::R1 { local_epsilon } => {
-            (Norm::L1, coordinates * R1::new(local_epsilon, dimension, clip)?.magnitude().powi(2))
-        }
-        Mechanism::R2 { local_epsilon } | Mechanism::LdpSgd { local_epsilon } => {
-            (Norm::L2, Duchi::new(local_epsilon, dimension, clip)?.magnitude().powi(2))
-        }
-        // What rounding to its grid adds is far below the margin of 1 %.
-        Mechanism::PrivUnit { local_epsilon, .. } => {
-            (Norm::L2, 1.01 * PrivUnit::new(local_epsilon, dimension, clip)?.magnitude().powi(2))
-        }
-        Mechanism::Gaussian { sigma } => (Norm::L2, coordinates * Gaussian::new(sigma, dimension, clip)?.variance()),
-        Mechanism::DiscreteGaussian { sigma } => {
-            (Norm::L2, coordinates * DiscreteGaussian::new(sigma, dimension, clip)?.variance_upper())
-        }
-        Mechanism::RoundedGaussian { sigma } => {
-            (Norm::L2, coordinates * RoundedGaussian::new(sigma, dimension, clip)?.variance())
-        }
-        Mechanism::Laplace { local_epsilon } => {
-            (Norm::L1, coordinates * Laplace::new(local_epsilon, dimension, clip)?.variance())
-        }
-        Mechanism::DiscreteLaplace { local_epsilon } => {
-            (Norm::L1, coordinates * DiscreteLaplace::new(local_epsilon, dimension, clip)?.variance_upper())
-        }
-        other => {
-            return Err(LearningError::out_of_range("randomizer", "a mechanism that can be run", format!("{other:?}")));
-        }
-    })
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{RandomizerError, Result, require};
 use crate::likelihood::Likelihood;
+use crate::noise::VectorNoise;
 use crate::{
     DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, KSubset, Krr, Laplace, PrivUnit, R1, RInf, RoundedGaussian,
     TopSet,
@@ -25,7 +26,7 @@ pub trait Visitor {
     /// With a mechanism over vectors of `dimension` coordinates.
     fn vector<M>(self, mechanism: M, dimension: u32) -> Result<Self::Output>
     where
-        M: Likelihood<Input = [f32]> + Clone + Send + Sync + 'static,
+        M: Likelihood<Input = [f32]> + VectorNoise + Clone + Send + Sync + 'static,
         M::Aggregator: Send + 'static;
 
     /// With a mechanism over the categories 0 to `categories` − 1.

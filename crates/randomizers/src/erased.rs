@@ -1,8 +1,10 @@
 //! Mechanisms for callers that learn only at run time which one it is: inputs in, frames out, estimates from frames.
 
+use crate::clip::Norm;
 use crate::dispatch::{self, VectorShape, Visitor};
 use crate::error::{RandomizerError, Result};
 use crate::likelihood::Likelihood;
+use crate::noise::VectorNoise;
 use crate::randomizer::{Aggregator, PublicSeed, Randomizer};
 use crate::randomness::Randomness;
 use shuffledp_accounting::scheme::RandomizerSpec;
@@ -15,6 +17,12 @@ pub trait VectorRandomizer: Send + Sync {
 
     /// Coordinates of a vector.
     fn dimension(&self) -> u32;
+
+    /// See [`VectorNoise::norm`].
+    fn norm(&self) -> Norm;
+
+    /// See [`VectorNoise::report_variance`].
+    fn report_variance(&self) -> f64;
 
     /// Bytes of every frame.
     fn frame_len(&self) -> usize;
@@ -100,7 +108,7 @@ impl Visitor for Erase {
 
     fn vector<M>(self, mechanism: M, dimension: u32) -> Result<Either>
     where
-        M: Likelihood<Input = [f32]> + Clone + Send + Sync + 'static,
+        M: Likelihood<Input = [f32]> + VectorNoise + Clone + Send + Sync + 'static,
         M::Aggregator: Send + 'static,
     {
         Ok(Either::Vector(Box::new(Erased { mechanism, size: u64::from(dimension) })))
@@ -144,9 +152,17 @@ where
 
 impl<M> VectorRandomizer for Erased<M>
 where
-    M: Randomizer<Input = [f32]> + Clone + Send + Sync + 'static,
+    M: VectorNoise + Clone + Send + Sync + 'static,
     M::Aggregator: Send + 'static,
 {
+    fn norm(&self) -> Norm {
+        self.mechanism.norm()
+    }
+
+    fn report_variance(&self) -> f64 {
+        self.mechanism.report_variance()
+    }
+
     fn spec(&self) -> RandomizerSpec {
         self.mechanism.spec()
     }

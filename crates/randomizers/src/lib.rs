@@ -30,6 +30,7 @@ pub mod k_subset;
 pub mod krr;
 pub mod laplace;
 pub mod likelihood;
+pub mod noise;
 pub mod norms;
 mod packed_code;
 pub mod priv_unit;

@@ -56,6 +56,11 @@ pub(crate) struct TrainArgs {
     #[arg(long, conflicts_with_all = ["output", "resume", "report"])]
     dry_run: bool,
 
+    /// Tune a schedule in seconds: draw the noise of every batch from its Gaussian limit. What is printed
+    /// is marked as a sketch, and nothing is saved
+    #[arg(long, conflicts_with_all = ["output", "resume", "report", "dry_run", "all"])]
+    sketch: bool,
+
     /// Show every bound on ε of the whole run, with its standing, and why the others do not apply
     #[arg(long)]
     all: bool,
@@ -91,6 +96,10 @@ struct WhatArgs {
     resume: Option<PathBuf>,
 }
 
+/// What a sketch is, before its first line.
+const SKETCH: &str = "sketch, not a result: the noise of every batch is drawn from its Gaussian limit; train without --sketch \
+                      for a result";
+
 const AFTER_HELP: &str = "\
 Examples:
   Generated digits, about a minute:
@@ -117,6 +126,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let population = Population::new(&dataset.train, config.clients, config.seed).map_err(refused)?;
     let clients = population.count();
     let simulation = Simulation::new(&config, &population).map_err(refused)?;
+    let simulation = if args.sketch { simulation.into_sketch().map_err(refused)? } else { simulation };
     let mut remarks = beforehand(&simulation)?;
     remarks.iter().for_each(|sentence| output::say(sentence));
     if args.dry_run {
@@ -246,9 +256,14 @@ fn finish<P: Clients>(
     clients: u64,
 ) -> Result<Finished, Failure> {
     let left = config.rounds.saturating_sub(run.simulation().state().round);
-    let progress = Progress::new(left as usize, "training");
+    let progress = Progress::new(left as usize, if args.sketch { "sketching" } else { "training" });
+    if args.sketch {
+        output::say(SKETCH);
+    }
     if !args.json {
-        output::print(&heading(config, data, clients, run.simulation().model().parameters()))?;
+        let label = if args.sketch { "sketch, not a result: " } else { "" };
+        let heading = heading(config, data, clients, run.simulation().model().parameters());
+        output::print(&format!("{label}{heading}"))?;
     }
     let mut metrics = Vec::new();
     let show = |metrics: &Metrics| {

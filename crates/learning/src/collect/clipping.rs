@@ -17,7 +17,7 @@ pub enum Clipping {
     },
 }
 
-/// One less than this is more than the rounding of a product to f32 can add.
+/// Pays for rounding a factor times a coordinate to f32, which errs by 2^−24 of it.
 const BELOW_ONE: f64 = 1.0 - f32::EPSILON as f64;
 
 impl Clipping {
@@ -48,7 +48,9 @@ impl Clipping {
             Self::To { norm: Norm::L2, bound } => (norms::l2_norm, bound),
             Self::To { norm: Norm::Linf, .. } => return false,
         };
-        let factor = clip::factor(norm(left) * norm(right), left.len() + right.len(), bound);
+        // The errors of two norms and of their product: 16 coordinates more pay for one rounding.
+        let coordinates = left.len() + right.len() + 32;
+        let factor = clip::factor(norm(left) * norm(right), coordinates, bound);
         if factor < 1.0 {
             let factor = factor * BELOW_ONE;
             left.iter_mut().for_each(|coordinate| *coordinate = (f64::from(*coordinate) * factor) as f32);
@@ -63,6 +65,7 @@ impl Clipping {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "these numbers are exact")]
 mod tests {
     use super::*;
 

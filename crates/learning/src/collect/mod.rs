@@ -12,6 +12,7 @@ mod clipping;
 mod frames;
 mod plain;
 pub mod segments;
+mod sketch;
 mod summed;
 mod vector_sum;
 
@@ -20,6 +21,7 @@ pub use clipping::Clipping;
 pub use frames::Frames;
 pub use plain::Plain;
 pub use segments::Segments;
+pub use sketch::Sketch;
 pub use summed::SummedGaussian;
 pub use vector_sum::{Summing, VectorSum};
 

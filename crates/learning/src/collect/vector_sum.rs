@@ -24,7 +24,7 @@ pub struct VectorSum {
 
 impl VectorSum {
     /// The sum of no vectors of `dimension` coordinates.
-    pub(crate) fn new(dimension: usize) -> Self {
+    pub fn new(dimension: usize) -> Self {
         Self { sum: vec![0.0; dimension], count: 0 }
     }
 
@@ -38,7 +38,8 @@ impl VectorSum {
         self.count
     }
 
-    pub(crate) fn add(&mut self, vector: &[f64]) {
+    /// Adds a vector of as many coordinates.
+    pub fn add(&mut self, vector: &[f64]) {
         self.sum.iter_mut().zip(vector).for_each(|(sum, coordinate)| *sum += coordinate);
         self.count += 1;
     }

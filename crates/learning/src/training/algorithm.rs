@@ -1,7 +1,7 @@
 //! The papers' algorithms: who speaks, and what is done to a gradient before it is sent.
 
 use super::blocks::{BlockNoise, Blocks, Hides};
-use crate::collect::{BlockMean, Frames, Plain, SummedGaussian};
+use crate::collect::{BlockMean, Frames, Plain, Sketch, SummedGaussian};
 use crate::ledger::Cost;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,8 @@ const LEAST_CLIP: f32 = 1e-20;
 pub(crate) enum Reporting {
     /// As frames, as they are deployed.
     Frames(Frames),
+    /// As the Gaussian limit of a batch of frames.
+    Sketch(Sketch),
     /// Gaussian noise drawn once for all.
     Summed(SummedGaussian),
     /// By the block.
@@ -121,8 +123,9 @@ impl Algorithm {
         noise.published_claim(rounds.div_ceil(blocks), delta).map(Some)
     }
 
-    /// How gradients of `dimension` numbers become reports.
-    pub(crate) fn reporting(&self, clients: u64, dimension: u32) -> Result<Reporting> {
+    /// How gradients of `dimension` numbers become reports. In a sketch no frames are made; all that is
+    /// summed anyway stays as it is.
+    pub(crate) fn reporting(&self, clients: u64, dimension: u32, is_sketch: bool) -> Result<Reporting> {
         let shape = |clip: f32| match clip {
             clip if (LEAST_CLIP..=f32::MAX).contains(&clip) => Ok(VectorShape { dimension, clip }),
             _ => Err(LearningError::out_of_range("clip", format!("a finite number of at least {LEAST_CLIP:e}"), clip)),
@@ -132,6 +135,7 @@ impl Algorithm {
                 let randomizer = randomizer.of_dimension(u64::from(dimension))?;
                 match randomizer.mechanism() {
                     Mechanism::Gaussian { sigma } => Reporting::Summed(SummedGaussian::new(sigma, shape(clip)?)?),
+                    _ if is_sketch => Reporting::Sketch(Sketch::new(randomizer, shape(clip)?)?),
                     _ => Reporting::Frames(Frames::new(randomizer, shape(clip)?)?),
                 }
             }

@@ -26,6 +26,14 @@ pub struct Metrics {
     pub participants: u64,
     /// Seconds of work so far.
     pub seconds: f64,
+    /// Whether noise was drawn from its Gaussian limit: this is not a result.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub sketch: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_no(value: &bool) -> bool {
+    !*value
 }
 
 #[cfg(test)]
@@ -44,11 +52,14 @@ mod tests {
             delta: 1e-5,
             participants: 10,
             seconds: 1.5,
+            sketch: false,
         };
         let text = serde_json::to_string(&metrics).unwrap();
         assert!(text.contains(r#""epsilon":"inf","epsilon_lower":0.25"#), "{text}");
         assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), metrics);
-        assert!(!text.contains("test_accuracy_last"), "{text}");
+        assert!(!text.contains("test_accuracy_last") && !text.contains("sketch"), "{text}");
+        let sketch = serde_json::to_string(&Metrics { sketch: true, ..metrics }).unwrap();
+        assert!(sketch.ends_with(r#","sketch":true}"#), "{sketch}");
         let averaged = Metrics { test_accuracy_last: Some(0.25), ..metrics };
         let text = serde_json::to_string(&averaged).unwrap();
         assert!(text.contains(r#""test_accuracy":0.5,"test_accuracy_last":0.25"#), "{text}");

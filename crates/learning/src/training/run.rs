@@ -3,9 +3,9 @@
 use super::checkpoint::{Checkpoint, Identity};
 use super::folder::Left;
 use super::{Metrics, RunFolder, Simulation};
-use crate::Result;
 use crate::data::{Clients, Examples};
 use crate::models::{AnyModel, Model};
+use crate::{LearningError, Result};
 use std::borrow::Borrow;
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,7 @@ impl<P: Clients, E: Borrow<Examples>, M: Model> Run<P, E, M> {
     pub fn start(simulation: Simulation<P, M>, test: E, folder: Option<RunFolder>) -> Result<Self> {
         let mut run = Self::new(simulation, test);
         if let Some(folder) = folder {
+            run.require_results()?;
             run.folder = Some((folder, run.identity()?));
         }
         run.keep()?;
@@ -57,6 +58,7 @@ impl<P: Clients, E: Borrow<Examples>, M: Model> Run<P, E, M> {
     /// From the last checkpoint in `folder` on. `simulation` is of the folder's configuration and before its first round.
     pub fn resume(simulation: Simulation<P, M>, test: E, mut folder: RunFolder) -> Result<Self> {
         let mut run = Self::new(simulation, test);
+        run.require_results()?;
         let identity = run.identity()?;
         match folder.left(&identity)? {
             Left::Nothing => return Self::start(run.simulation, run.test, Some(folder)),
@@ -87,6 +89,14 @@ impl<P: Clients, E: Borrow<Examples>, M: Model> Run<P, E, M> {
             before: 0.0,
             started: now,
             kept: now,
+        }
+    }
+
+    /// A sketch has none, and so no folder that could be taken for a run's.
+    fn require_results(&self) -> Result<()> {
+        match self.simulation.is_sketch() {
+            true => Err(LearningError::Data("a sketch is not a result: it cannot be saved in a folder".to_owned())),
+            false => Ok(()),
         }
     }
 

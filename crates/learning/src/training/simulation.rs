@@ -31,6 +31,7 @@ pub struct Simulation<P, M = AnyModel> {
     ledger: Ledger,
     monitor: CheckInMonitor,
     last: LastRound,
+    is_sketch: bool,
 }
 
 /// What a thread gathers of a round.
@@ -61,7 +62,7 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         let blocks = config.algorithm.blocks(population.count(), config.seed)?;
         let dimension = model.architecture().dimension()?;
         let cost = config.algorithm.cost(population.count(), dimension, config.rounds, config.delta)?;
-        let reporting = config.algorithm.reporting(population.count(), dimension)?;
+        let reporting = config.algorithm.reporting(population.count(), dimension, false)?;
         if cost.is_none() && config.target_epsilon.is_some() {
             let requirement = "left out where nothing is private";
             return Err(LearningError::out_of_range("target_epsilon", requirement, "given"));
@@ -72,7 +73,34 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         }
         let (monitor, last) = (CheckInMonitor::default(), LastRound::default());
         let config = config.clone();
-        Ok(Self { config, model, population, scheme, blocks, cost, reporting, state, ledger, monitor, last })
+        Ok(Self {
+            config,
+            model,
+            population,
+            scheme,
+            blocks,
+            cost,
+            reporting,
+            state,
+            ledger,
+            monitor,
+            last,
+            is_sketch: false,
+        })
+    }
+
+    /// The same as a sketch, to tune schedules with: the noise of every batch is drawn from its Gaussian
+    /// limit ([`Sketch`](crate::collect::Sketch)). Its metrics are marked, and it leaves no run folder.
+    pub fn into_sketch(mut self) -> Result<Self> {
+        let (clients, dimension) = (self.population.count(), self.model.architecture().dimension()?);
+        self.reporting = self.config.algorithm.reporting(clients, dimension, true)?;
+        self.is_sketch = true;
+        Ok(self)
+    }
+
+    /// Whether it is a sketch: then it has no results.
+    pub fn is_sketch(&self) -> bool {
+        self.is_sketch
     }
 
     /// What was asked for.
@@ -153,6 +181,7 @@ impl<P: Clients, M: Model> Simulation<P, M> {
             Reporting::Frames(frames) => {
                 self.hear(&frames.in_round(public_seed(self.config.seed, round)), &speakers, round)?
             }
+            Reporting::Sketch(sketch) => self.hear_sum(sketch, &speakers, round)?,
             Reporting::Summed(summed) => self.hear_sum(summed, &speakers, round)?,
             Reporting::Blocks(block) => self.hear_sum(block, &speakers, round)?,
             Reporting::Plain(plain) => self.hear_sum(plain, &speakers, round)?,
@@ -212,6 +241,7 @@ impl<P: Clients, M: Model> Simulation<P, M> {
             delta: self.ledger.delta(),
             participants: self.last.participants,
             seconds,
+            sketch: self.is_sketch,
         })
     }
 

@@ -47,6 +47,11 @@ impl PrivUnit {
         f64::from(self.bound) / self.law.mean_height()
     }
 
+    /// d, the number of coordinates.
+    pub fn dimension(&self) -> u32 {
+        self.dimension
+    }
+
     /// q: the share of the sphere that the cap has. Accounting is told the same.
     pub fn cap_mass(&self) -> f64 {
         self.law.mass()

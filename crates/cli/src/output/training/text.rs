@@ -32,10 +32,11 @@ pub(crate) fn line(metrics: &Metrics, config: &TrainingConfig) -> String {
         None => String::new(),
     };
     format!(
-        "{round:>8} {}{last} {train_loss:>10.4} {:>10} {:>10}\n",
+        "{round:>8} {}{last} {train_loss:>10.4} {:>10} {:>10}{}\n",
         percent(test_accuracy),
         round_up_significant(epsilon, DIGITS),
-        round_down_significant(epsilon_lower, DIGITS)
+        round_down_significant(epsilon_lower, DIGITS),
+        if metrics.sketch { "   sketch" } else { "" }
     )
 }
 
@@ -45,7 +46,8 @@ pub(crate) fn live(metrics: &Metrics) -> String {
         epsilon if epsilon.is_finite() => format!("ε ≤ {}", round_up_significant(epsilon, 3)),
         _ => "no privacy".to_owned(),
     };
-    format!("accuracy {:.2} %, {epsilon}", 100.0 * metrics.test_accuracy)
+    let label = if metrics.sketch { "sketch: " } else { "" };
+    format!("{label}accuracy {:.2} %, {epsilon}", 100.0 * metrics.test_accuracy)
 }
 
 /// What a run would cost, in sentences.
@@ -121,9 +123,13 @@ mod tests {
             delta: 1e-5,
             participants: 1,
             seconds: 1.0,
+            sketch: false,
         };
         assert_eq!(line(&metrics, &config), "      50    50.00 %    50.00 %     1.0000    0.12346   0.098769\n");
         assert_eq!(live(&metrics), "accuracy 50.00 %, ε ≤ 0.124");
+        let sketch = Metrics { sketch: true, ..metrics };
+        assert!(line(&sketch, &config).ends_with("0.12346   0.098769   sketch\n"));
+        assert_eq!(live(&sketch), "sketch: accuracy 50.00 %, ε ≤ 0.124");
         let open = Metrics { epsilon: f64::INFINITY, ..metrics };
         assert_eq!(live(&open), "accuracy 50.00 %, no privacy");
     }
