@@ -11,6 +11,7 @@ pub(crate) const SUMMED_NOISE: u64 = 3;
 pub(crate) const SPLIT: u64 = 4;
 pub(crate) const BLOCK_ORDER: u64 = 5;
 pub(crate) const TEST_SHARE: u64 = 6;
+pub(crate) const HELD_OUT: u64 = 7;
 
 /// The clients that are heard in a round, in a uniformly random order. A shuffled order of speakers is a shuffled batch of
 /// reports: nothing else is left for a simulated shuffler to do.
