@@ -20,7 +20,7 @@ const FROM_PACKAGE: Files = [
     ("t10k-labels-idx1-ubyte", "2a4fb3eec0877aa3d4ab80d8f59374733af9b2b2966e8be0e50efe715f443a4d"),
 ];
 
-/// The files as their authors publish them: the same pictures in another order and another split.
+/// The files as their authors publish them, in another order and with another split.
 const OFFICIAL: Files = [
     ("train-images-idx3-ubyte.gz", "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"),
     ("train-labels-idx1-ubyte.gz", "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"),

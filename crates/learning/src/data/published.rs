@@ -19,7 +19,7 @@ pub(super) struct Published {
     pub(super) name: &'static str,
     /// Its folder in the data directory, its `kind` in a configuration, and the command that gets it.
     pub(super) folder: &'static str,
-    /// The same pictures, in editions that differ in their order or compression.
+    /// The editions that are accepted; they differ in order, split or compression.
     pub(super) editions: &'static [Files],
     /// Mean and standard deviation of the training pixels, which everybody normalises with.
     pub(super) mean: f32,
