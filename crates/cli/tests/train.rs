@@ -262,6 +262,8 @@ fn what_cannot_be_is_refused_first_and_leaves_nothing() {
     variant("many.toml", "sampled = 100", "sampled = 501");
     variant("decay.toml", "[step]", "[step]\nweight_decay = [0.1, 0.1]");
     variant("pca.toml", "[model]", "[preparation]\npca = 1000\n[model]");
+    variant("fashion.toml", "kind = 'digits'\ntrain = 500\ntest = 100", "kind = 'fashion-mnist'");
+    variant("scales.toml", "[model]", "[preparation]\nscattering = { scales = 6, angles = 2 }\n[model]");
     fs::create_dir(folder.path().join("full")).unwrap();
     fs::write(folder.path().join("full/something"), "").unwrap();
     let before = fs::read_dir(folder.path()).unwrap().count();
@@ -271,6 +273,8 @@ fn what_cannot_be_is_refused_first_and_leaves_nothing() {
         ("--config small.toml -o run --report full", 1, "--report: full is a folder"),
         ("--config absent.toml -o run", 1, "cannot read absent.toml"),
         ("--config mnist.toml -o run --data .", 1, "fetch it with `shuffledp data mnist`"),
+        ("--config fashion.toml -o run --data .", 1, "fetch it with `shuffledp data fashion-mnist`"),
+        ("--config scales.toml -o run --data .", 2, "scattering.scales must be at most log2 of twice"),
         ("--config table.toml -o run", 1, "absent.csv"),
         ("--config open.toml -o run", 2, "a mechanism that can be run"),
         ("--config many.toml -o run", 2, "sampled must be at most the number of clients"),
@@ -310,4 +314,26 @@ fn components_of_the_clients_examples_are_warned_about() {
             .stderr
             .contains("warning: principal components are fitted on the clients' examples, and no ε here covers that")
     );
+}
+
+#[test]
+fn held_out_examples_are_named_wherever_the_accuracy_is() {
+    let folder = folder("");
+    let result = train(folder.path(), "--config small.toml --hold-out 100 -o run --report page.html");
+    assert_eq!(result.code, Some(0), "{result:?}");
+    let said = "accuracy is that on 100 training examples held out, which are no clients; the test set is not used";
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(result.stderr.contains(said) && page.contains(said), "{result:?}");
+    assert!(page.contains("accuracy on held-out training examples") && !page.contains("test accuracy"));
+    assert!(result.stdout.contains("tested on 100 training examples held out, 400 clients"), "{result:?}");
+    assert!(result.stdout.contains("held-out"), "{result:?}");
+    let read = |name: &str| fs::read_to_string(folder.path().join("run").join(name)).unwrap();
+    assert!(read("metrics.jsonl").lines().all(|line| line.contains(r#""held_out":100"#)));
+    assert!(read("config.toml").contains("hold_out = 100"));
+    assert!(read("accuracy-against-rounds.svg").contains("held-out"));
+    // A run that goes on holds out the same.
+    assert_eq!(train(folder.path(), "--resume run").code, Some(0));
+    let refused = train(folder.path(), "--config small.toml --hold-out 500");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("hold_out must be at least 1 and below the number of training examples, 500"));
 }

@@ -5,16 +5,21 @@ use crate::error::{ClientError, Result};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{RandomizerSpec, Round as AccountedRound, Scheme};
 use shuffledp_learning::collect::Frames;
-use shuffledp_learning::data::Clients;
+use shuffledp_learning::data::scattering::quiet;
+use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_learning::models::{AnyModel, Architecture, Model};
+use shuffledp_learning::training::{ModelDescription, Preparation};
 use shuffledp_randomizers::coin::Coin;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Signed, Task, TaskHash};
+use std::path::Path;
 
 /// What is to be done, and what each round of it costs.
 pub struct Assignment {
     task: Task,
     hash: TaskHash,
+    /// What is done to an example before it goes into the model.
+    preparation: Preparation,
     pub(crate) model: AnyModel,
     /// What reports are.
     pub(crate) frames: Frames,
@@ -34,7 +39,7 @@ impl Assignment {
         if hash != config.task {
             return Err(ClientError::OtherTask { pinned: config.task, found: hash });
         }
-        let architecture: Architecture = parse("architecture", &task.architecture)?;
+        let ModelDescription { architecture, preparation } = described(&task.architecture)?;
         let randomizer: RandomizerSpec = parse("randomizer", &task.randomizer)?;
         Frames::check_deployable(&randomizer)?;
         check_floors(&task, &architecture, &randomizer, &config.floors)?;
@@ -46,7 +51,7 @@ impl Assignment {
             return Err(ClientError::Task(format!("its reports have {theirs} bytes, but this randomizer's {ours}")));
         }
         let cost = cost(&task, randomizer, config)?;
-        Ok(Self { task, hash, model: AnyModel::new(architecture), frames, cost })
+        Ok(Self { task, hash, preparation, model: AnyModel::new(architecture), frames, cost })
     }
 
     /// What the server signed.
@@ -74,8 +79,16 @@ impl Assignment {
         usize::try_from(model_bytes(self.model.parameters()) + HEADER_BYTES).unwrap_or(usize::MAX)
     }
 
+    /// Returns the examples as the task has them prepared, if they are what its model takes then.
+    /// Scattering features of many examples are kept in the data directory, those of one are not.
+    pub(crate) fn prepared(&self, examples: Examples, data_directory: Option<&Path>) -> Result<Examples> {
+        let examples = self.preparation.apply_alone(examples, data_directory, &quiet)?;
+        self.check_examples(&examples)?;
+        Ok(examples)
+    }
+
     /// Whether these examples are what the model takes.
-    pub(crate) fn check_examples(&self, examples: &impl Clients) -> Result<()> {
+    fn check_examples(&self, examples: &impl Clients) -> Result<()> {
         let architecture = self.model.architecture();
         if examples.shape() != architecture.input() || examples.classes() > architecture.classes() {
             let (wanted, classes) = (architecture.input(), architecture.classes());
@@ -135,9 +148,20 @@ fn model_bytes(parameters: usize) -> u64 {
     (parameters as u64).saturating_mul(4)
 }
 
+/// The task's model, and what is done to an example before.
+fn described(architecture: &[u8]) -> Result<ModelDescription> {
+    ModelDescription::parse(text("architecture", architecture)?).map_err(|problem| wrong("architecture", &problem))
+}
+
 /// The task's opaque fields are TOML.
 fn parse<T: serde::de::DeserializeOwned>(field: &str, bytes: &[u8]) -> Result<T> {
-    let wrong = |problem: String| ClientError::Task(format!("{field}: {problem}"));
-    let text = std::str::from_utf8(bytes).map_err(|_| wrong("not UTF-8".to_owned()))?;
-    toml::from_str(text).map_err(|error| wrong(error.message().to_owned()))
+    toml::from_str(text(field, bytes)?).map_err(|error| wrong(field, error.message()))
+}
+
+fn text<'a>(field: &str, bytes: &'a [u8]) -> Result<&'a str> {
+    std::str::from_utf8(bytes).map_err(|_| wrong(field, "not UTF-8"))
+}
+
+fn wrong(field: &str, problem: &str) -> ClientError {
+    ClientError::Task(format!("{field}: {problem}"))
 }

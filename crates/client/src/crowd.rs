@@ -103,12 +103,18 @@ impl Crowd {
     pub async fn join(config: &ClientConfig, clients: u64, seed: Option<u64>) -> Result<Self> {
         config.check()?;
         let (link, train) = (Link::open(config).await?, config.data.load(config.data_directory.as_deref())?.train);
-        link.assignment.check_examples(&train)?;
         let examples = if clients <= train.len() as u64 { train.truncated(clients as usize) } else { train };
         // Also refuses a population of nobody.
         population(&examples, clients)?;
+        let (link, directory) = (Arc::new(link), config.data_directory.clone());
+        let preparing = Arc::clone(&link);
+        let prepare = move || preparing.assignment.prepared(examples, directory.as_deref());
+        // Features of thousands of pictures take seconds.
+        let examples = tokio::task::spawn_blocking(prepare)
+            .await
+            .map_err(|error| ClientError::Interrupted(error.to_string()))??;
         Ok(Self {
-            link: Arc::new(link),
+            link,
             config: Arc::new(config.clone()),
             clock: Arc::new(SystemClock),
             examples: Arc::new(examples),

@@ -42,6 +42,18 @@ fn opened(world: &World, round: u64) -> Vec<(Vec<u8>, shuffledp_wire::ReportId)>
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_prepares_its_pictures() {
+    for (features, accepted) in [(7 * 16, true), (784, false)] {
+        let world = World::new(|task| {
+            common::scattering(task, features);
+        })
+        .await;
+        let joined = Crowd::join(&world.config(Path::new("unused")), 60, Some(7)).await;
+        assert_eq!(joined.is_ok(), accepted, "{features}: {:?}", joined.err());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everybody_who_speaks_is_heard_once() {
     let world = world().await;
     let config = world.config(Path::new("unused"));

@@ -7,10 +7,11 @@ mod common;
 use common::{World, model, round};
 use shuffledp_client::{Client, ClientConfig, ClientError, Ended, Moment, Result, Status, Step, run};
 use shuffledp_host::ManualClock;
+use shuffledp_learning::models::{initial_weights, save_weights};
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::vector_randomizer;
 use shuffledp_transport::Shutdown;
-use shuffledp_wire::report_len;
+use shuffledp_wire::{ModelHash, report_len};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -58,6 +59,33 @@ async fn a_report_is_what_the_server_expects_and_comes_once() {
     assert_eq!(status.epsilon, client.state().ledger().epsilon().unwrap());
     assert!(status.epsilon > 0.0 && status.epsilon < status.collusion_epsilon);
     assert!((3.0..3.0001).contains(&status.collusion_epsilon), "{}", status.collusion_epsilon);
+}
+
+/// 7 channels at 4×4 positions.
+#[tokio::test]
+async fn a_client_prepares_its_own_picture() {
+    let mut architecture = None;
+    let (world, folder) = (World::new(|task| architecture = Some(common::scattering(task, 7 * 16))).await, folder());
+    let architecture = architecture.unwrap();
+    let config = world.config(&folder.path().join("state"));
+    let bytes = save_weights(&architecture, &initial_weights(&architecture, 1)).unwrap();
+    let hash = ModelHash::of(&bytes);
+    world.open(&round(&world.parties, &world.task, 1, hash), hash, bytes);
+    assert_eq!(one_step(&config).await.unwrap(), Step::Decided { round: 1 });
+    assert_eq!(world.take_reports().len(), 1);
+}
+
+#[tokio::test]
+async fn features_that_the_model_does_not_take_are_refused() {
+    let (world, folder) = (
+        World::new(|task| {
+            common::scattering(task, 100);
+        })
+        .await,
+        folder(),
+    );
+    let error = one_step(&world.config(&folder.path().join("state"))).await.unwrap_err().to_string();
+    assert!(error.contains("takes 1×1×100 in 10 classes, but `data` has 1×1×112"), "{error}");
 }
 
 #[tokio::test]

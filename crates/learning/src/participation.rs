@@ -12,6 +12,7 @@ pub(crate) const SPLIT: u64 = 4;
 pub(crate) const BLOCK_ORDER: u64 = 5;
 pub(crate) const TEST_SHARE: u64 = 6;
 pub(crate) const PUBLIC_SEED: u64 = 7;
+pub(crate) const HELD_OUT: u64 = 8;
 
 /// The public seed of a simulated round.
 pub(crate) fn public_seed(seed: u64, round: u64) -> PublicSeed {

@@ -161,3 +161,38 @@ fn a_configuration_survives_being_written_down_elsewhere() {
     assert_eq!(again, config);
     assert_eq!(again.load(None).unwrap(), config.load(None).unwrap());
 }
+
+/// Held-out examples are training examples, the same ones in every run, and the test set is not
+/// even opened.
+#[test]
+fn training_examples_are_held_out() {
+    let folder = tempfile::tempdir().unwrap();
+    table(folder.path());
+    let text = "kind = 'csv'\ntrain = 'table.csv'\ntest = 'absent.csv'\nlabel = 'kind'";
+    let load = |count: usize| {
+        let config = TrainingConfig { hold_out: Some(count), ..config(folder.path(), text, "").unwrap() };
+        assert_eq!(TrainingConfig::parse(&config.to_text().unwrap(), Path::new("run.toml")).unwrap(), config);
+        config.load(None).map_err(|error| error.to_string())
+    };
+    let data = load(3).unwrap();
+    assert_eq!((data.train.len(), data.test.len()), (7, 3));
+    assert_eq!(data.name, "table, tested on 3 training examples held out");
+    assert_eq!(load(3).unwrap(), data);
+    let mut all: Vec<_> = rows(&data.train).into_iter().chain(rows(&data.test)).collect();
+    all.sort_by(|a, b| a.1[0].total_cmp(&b.1[0]));
+    let expected: Vec<_> = (0..10).map(|line| (line % 2, vec![line as f32, 3.0])).collect();
+    assert_eq!(all, expected);
+    // The last ones of one shuffle: whoever holds out fewer holds out some of these.
+    assert_eq!(rows(&load(2).unwrap().test), rows(&data.test)[1..]);
+    for count in [0, 10, usize::MAX] {
+        let error = load(count).unwrap_err();
+        assert!(error.contains("hold_out must be at least 1 and below the number of training examples, 10"), "{error}");
+    }
+    // Parts of one table: the share for the test is set aside first.
+    let text = text.replace("test = 'absent.csv'", "test_share = 0.5");
+    let whole = self::load(folder.path(), &text, "").unwrap();
+    let config = TrainingConfig { hold_out: Some(1), ..config(folder.path(), &text, "").unwrap() };
+    let held_out = config.load(None).unwrap();
+    assert_eq!(held_out.train.len(), 4);
+    assert!(rows(&whole.train).contains(&rows(&held_out.test)[0]));
+}

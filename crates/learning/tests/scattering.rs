@@ -110,7 +110,7 @@ fn small_translations_and_deformations_change_features_little() {
 
 #[test]
 fn features_have_length_one_and_an_empty_picture_has_none() {
-    for shape in [SHAPE, TensorShape::new(3, 5, 7), TensorShape::new(1, 4, 100), TensorShape::new(2, 2, 2)] {
+    for shape in [SHAPE, TensorShape::new(3, 5, 7), TensorShape::new(1, 4, 100), TensorShape::new(2, 6, 2)] {
         let settings = Scattering { scales: 2, ..SETTINGS };
         let picture: Vec<f32> = (0..shape.len()).map(|index| ((index * 37) % 11) as f32).collect();
         let found = features(settings, shape, &picture);
@@ -210,9 +210,10 @@ fn a_cache_that_cannot_be_written_is_told_and_no_failure() {
 #[test]
 fn more_memory_than_the_limit_is_refused_with_what_is_needed() {
     let pictures = digits::dataset(1000, 1, 1).unwrap().train;
-    // 1 + 64 + 0 channels at 16×16 positions each would be fine; 4 scales of 64 angles are not.
     let settings = Scattering { scales: 2, angles: 64, order: 2, groups: None };
     let most = Examples::from_bytes(TensorShape::new(1, 4, 4), 2, vec![0; 16 * 600_000], vec![0; 600_000], 0.0, 1.0);
+    // 4,225 channels at one position.
+    let settings = Scattering { groups: Some(1), ..settings };
     let error = settings.apply(&most.unwrap(), None, &quiet).unwrap_err().to_string();
     assert!(error.contains("of 600000 pictures, 4225 each, need 10 GiB of memory, and the limit is 8 GiB"), "{error}");
     assert!(settings.output(pictures.shape()).is_ok());

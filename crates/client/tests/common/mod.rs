@@ -8,8 +8,11 @@ pub use world::World;
 
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_client::{BudgetConfig, ClientConfig, Floors, Times};
+use shuffledp_learning::data::Scattering;
 use shuffledp_learning::models::{Architecture, ModelConfig, TensorShape, initial_weights, save_weights};
-use shuffledp_learning::training::DataConfig;
+use shuffledp_learning::training::{DataConfig, ModelDescription, Preparation};
+use shuffledp_randomizers::dispatch::VectorShape;
+use shuffledp_randomizers::erased::vector_randomizer;
 use shuffledp_transport::ClientConfig as ConnectionConfig;
 use shuffledp_wire::{
     HpkeSecretKey, KeyId, Message, ModelHash, RoundOffer, SecretKeys, ServerSecretKeys, ShufflerKeys,
@@ -55,10 +58,8 @@ pub fn randomizer() -> RandomizerSpec {
 
 /// A task that every client of [`config`] accepts.
 pub fn task(parties: &Parties, shuffler_url: &str) -> Task {
-    let mechanism = shuffledp_randomizers::erased::vector_randomizer(
-        randomizer(),
-        shuffledp_randomizers::dispatch::VectorShape { dimension: architecture().parameters() as u32, clip: 0.5 },
-    );
+    let mechanism =
+        vector_randomizer(randomizer(), VectorShape { dimension: architecture().parameters() as u32, clip: 0.5 });
     Task {
         name: "digits".to_owned(),
         architecture: toml::to_string(&architecture()).unwrap().into_bytes(),
@@ -99,6 +100,19 @@ pub fn config(parties: &Parties, task: &Task, server: &str, state: &Path) -> Cli
 pub fn model(seed: u64) -> (ModelHash, Vec<u8>) {
     let bytes = save_weights(&architecture(), &initial_weights(&architecture(), seed)).unwrap();
     (ModelHash::of(&bytes), bytes)
+}
+
+/// Changes the task to one whose clients compute scattering features of their pictures first; the
+/// architecture takes `features` of them.
+pub fn scattering(task: &mut Task, features: usize) -> Architecture {
+    let scattering = Scattering { scales: 3, angles: 2, order: 1, groups: None };
+    let architecture = ModelConfig::Linear.architecture(TensorShape::vector(features), 10).unwrap();
+    let preparation = Preparation { scattering: Some(scattering), ..Preparation::default() };
+    let description = ModelDescription { architecture: architecture.clone(), preparation };
+    task.architecture = toml::to_string(&description).unwrap().into_bytes();
+    let shape = VectorShape { dimension: architecture.parameters() as u32, clip: task.clip };
+    task.payload_len = vector_randomizer(randomizer(), shape).unwrap().frame_len() as u32;
+    architecture
 }
 
 /// A round that is open for a long time.

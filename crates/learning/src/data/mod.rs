@@ -5,13 +5,16 @@ pub mod csv;
 pub mod digits;
 pub mod directory;
 mod examples;
+pub mod fashion_mnist;
 mod gzip;
 pub mod idx;
 pub mod mnist;
 mod normalisation;
+mod npm;
 pub mod npz;
 mod npz_sizes;
 mod pca;
+mod published;
 pub mod scattering;
 mod whitening;
 

@@ -30,6 +30,10 @@ pub struct TrainingConfig {
     /// Clients, drawn with replacement from the examples; without it each example is a client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<u64>,
+    /// So many training examples are set aside and tested on instead of the test set: for choosing
+    /// parameters without looking at the test set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_out: Option<usize>,
     /// The examples.
     pub data: DataConfig,
     /// What is done to the examples before training.
@@ -65,7 +69,11 @@ impl TrainingConfig {
     /// The same, and tells how far the preparation is.
     pub fn load_and_tell(&self, data_directory: Option<&Path>, tell: Tell<'_>) -> Result<Dataset> {
         self.preparation.check()?;
-        self.preparation.apply(self.data.load(data_directory)?, data_directory, tell)
+        let dataset = match self.hold_out {
+            Some(count) => self.data.load_held_out(data_directory, count)?,
+            None => self.data.load(data_directory)?,
+        };
+        self.preparation.apply(dataset, data_directory, tell)
     }
 
     /// The same for so many rounds. A schedule that ends with the run still does.

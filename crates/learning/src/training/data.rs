@@ -1,8 +1,8 @@
 //! Where the examples of a run come from.
 
-use crate::data::{Clients, Dataset, Examples, csv, digits, directory, idx, mnist, name_of, npz};
+use crate::data::{Clients, Dataset, Examples, csv, digits, directory, fashion_mnist, idx, mnist, name_of, npz};
 use crate::models::TensorShape;
-use crate::participation::TEST_SHARE;
+use crate::participation::{HELD_OUT, TEST_SHARE};
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 use shuffledp_randomizers::{SimulationRng, shuffle};
@@ -21,6 +21,8 @@ pub enum DataConfig {
     },
     /// MNIST, from the data directory.
     Mnist,
+    /// Fashion-MNIST, from the data directory.
+    FashionMnist,
     /// Pictures in MNIST's format, plain or compressed with gzip; bytes are scaled to 0 to 1.
     Idx {
         /// \[examples, rows, columns\].
@@ -82,7 +84,7 @@ impl DataConfig {
     /// Makes its paths absolute, as seen from `folder`, so that they are found from anywhere.
     pub fn find_from(&mut self, folder: &Path) -> Result<()> {
         let paths: Vec<&mut PathBuf> = match self {
-            Self::Digits { .. } | Self::Mnist => Vec::new(),
+            Self::Digits { .. } | Self::Mnist | Self::FashionMnist => Vec::new(),
             Self::Idx { train_images, train_labels, test_images, test_labels, .. } => {
                 vec![train_images, train_labels, test_images, test_labels]
             }
@@ -98,7 +100,7 @@ impl DataConfig {
     /// A sentence of warning if clients decide how large the model is: ε does not cover that.
     pub fn warning(&self) -> Option<String> {
         let told = match self {
-            Self::Digits { .. } | Self::Mnist => true,
+            Self::Digits { .. } | Self::Mnist | Self::FashionMnist => true,
             Self::Idx { classes, .. } | Self::Npz { classes, .. } | Self::Csv { classes, .. } => classes.is_some(),
         };
         (!told).then(|| {
@@ -111,6 +113,7 @@ impl DataConfig {
         match self {
             Self::Digits { train, test } => digits::dataset(*train, *test, DIGITS_SEED),
             Self::Mnist => mnist::load(&directory::data_directory(data_directory)?),
+            Self::FashionMnist => fashion_mnist::load(&directory::data_directory(data_directory)?),
             Self::Idx { train_images, train_labels, test_images, test_labels, classes } => {
                 let train = Pictures::read(train_images, train_labels)?;
                 let test = Pictures::read(test_images, test_labels)?;
@@ -143,6 +146,44 @@ impl DataConfig {
                         Err(LearningError::out_of_range("test data", requirement, given))
                     }
                 }
+            }
+        }
+    }
+
+    /// Loads the training examples and sets `count` of them aside for the test: the last ones of a
+    /// shuffle that is the same in every run. The test examples proper are not looked at.
+    pub fn load_held_out(&self, data_directory: Option<&Path>, count: usize) -> Result<Dataset> {
+        let (name, examples) = self.load_train(data_directory)?;
+        if !(1..examples.len()).contains(&count) {
+            let requirement = format!("at least 1 and below the number of training examples, {}", examples.len());
+            return Err(LearningError::out_of_range("hold_out", requirement, count));
+        }
+        let places = shuffled(examples.len(), HELD_OUT);
+        let (train, test) = places.split_at(examples.len() - count);
+        let name = format!("{name}, tested on {count} training examples held out");
+        Dataset::new(name, examples.at(train)?, examples.at(test)?)
+    }
+
+    /// The training examples alone, and what they are called.
+    fn load_train(&self, data_directory: Option<&Path>) -> Result<(String, Examples)> {
+        match self {
+            Self::Mnist => Ok(("MNIST".to_owned(), mnist::load_train(&directory::data_directory(data_directory)?)?)),
+            Self::FashionMnist => {
+                let train = fashion_mnist::load_train(&directory::data_directory(data_directory)?)?;
+                Ok(("Fashion-MNIST".to_owned(), train))
+            }
+            Self::Idx { train_images, train_labels, classes, .. } => {
+                let train = Pictures::read(train_images, train_labels)?;
+                let classes = classes.unwrap_or_else(|| Examples::classes_told_by(&train.labels.bytes));
+                Ok((name_of(train_images), train.examples(classes)?))
+            }
+            Self::Csv { train, test: Some(_), test_share: None, label, shape, classes } => {
+                Ok((name_of(train), csv::read(train, label, *shape, *classes)?.examples))
+            }
+            // Both parts come from one place; the test part is dropped.
+            Self::Digits { .. } | Self::Npz { .. } | Self::Csv { .. } => {
+                let Dataset { name, train, .. } = self.load(data_directory)?;
+                Ok((name, train))
             }
         }
     }
@@ -187,8 +228,14 @@ fn split(name: String, examples: &Examples, share: f64) -> Result<Dataset> {
         let requirement = format!("between 0 and 1, so that some of the {} examples are on each side", examples.len());
         return Err(LearningError::out_of_range("test_share", requirement, share));
     }
-    let mut places: Vec<usize> = (0..examples.len()).collect();
-    shuffle::permute(&mut places, &mut SimulationRng::named([SPLIT_SEED, TEST_SHARE, 0, 0]));
+    let places = shuffled(examples.len(), TEST_SHARE);
     let (test, train) = places.split_at(aside as usize);
     Dataset::new(name, examples.at(train)?, examples.at(test)?)
+}
+
+/// The places of so many examples, shuffled the same way in every run.
+fn shuffled(count: usize, purpose: u64) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..count).collect();
+    shuffle::permute(&mut places, &mut SimulationRng::named([SPLIT_SEED, purpose, 0, 0]));
+    places
 }

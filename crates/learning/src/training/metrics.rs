@@ -12,6 +12,9 @@ pub struct Metrics {
     /// The same for the last weights, where `test_accuracy` is that of their mean: what the run would have come to without averaging.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_accuracy_last: Option<f64>,
+    /// How many training examples were held out and tested on, where it was not the test set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<u64>,
     /// Mean loss of those who spoke in the last round, before its step. For people who look at a simulation: no client reports it.
     pub train_loss: f64,
     /// At least ε of the rounds so far.
@@ -46,6 +49,7 @@ mod tests {
             round: 3,
             test_accuracy: 0.5,
             test_accuracy_last: None,
+            held_out: None,
             train_loss: 2.0,
             epsilon: f64::INFINITY,
             epsilon_lower: 0.25,
@@ -64,5 +68,9 @@ mod tests {
         let text = serde_json::to_string(&averaged).unwrap();
         assert!(text.contains(r#""test_accuracy":0.5,"test_accuracy_last":0.25"#), "{text}");
         assert_eq!(serde_json::from_str::<Metrics>(&text).unwrap(), averaged);
+        assert!(!text.contains("held_out"), "{text}");
+        let held_out = Metrics { held_out: Some(100), ..metrics };
+        let text = serde_json::to_string(&held_out).unwrap();
+        assert!(text.contains(r#""test_accuracy":0.5,"held_out":100"#), "{text}");
     }
 }

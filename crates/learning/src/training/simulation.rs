@@ -235,6 +235,7 @@ impl<P: Clients, M: Model> Simulation<P, M> {
             round: self.state.round,
             test_accuracy: accuracy(&self.state.answer())?,
             test_accuracy_last,
+            held_out: self.config.hold_out.map(|count| count as u64),
             train_loss: self.last.loss,
             epsilon,
             epsilon_lower,

@@ -193,9 +193,27 @@ fn nonsense_is_refused_before_anything_is_written() {
         ("randomizer = { name = 'gaussian', sigma = 10.0 }", "must be rounded-gaussian"),
         ("randomizer = { name = 'laplace', local_epsilon = 1.0 }", "must be discrete-laplace"),
         ("step = { schedule = { kind = 'constant', rate = -1.0 } }", "rate"),
+        ("preparation = { pca = 3 }", "preparation.pca must be left out"),
+        ("preparation = { normalise = { kind = 'features' } }", "preparation.normalise must be left out or"),
+        ("preparation = { scattering = { scales = 6, angles = 2 } }", "shorter side, 28, but is 6"),
     ] {
         let world = World::with(line);
         let error = crate::plan::Plan::new(&world.config).err().expect(line).to_string();
         assert!(error.contains(name), "{line}: {error}");
     }
+}
+
+/// What clients do to their examples is signed with the task, and so part of its hash.
+#[test]
+fn the_preparation_is_part_of_the_task() {
+    let plan = |lines: &str| crate::plan::Plan::new(&World::with(lines).config).unwrap();
+    let prepared = plan("preparation = { scattering = { scales = 3, angles = 2, order = 1 } }");
+    let text = String::from_utf8(prepared.task().architecture.clone()).unwrap();
+    let description = shuffledp_learning::training::ModelDescription::parse(&text).unwrap();
+    assert_eq!(description.preparation.scattering.unwrap().angles, 2);
+    // 7 channels at 4×4 positions.
+    assert_eq!(description.architecture.input(), shuffledp_learning::models::TensorShape::vector(7 * 16));
+    let plain = plan("");
+    assert!(!String::from_utf8(plain.task().architecture.clone()).unwrap().contains("preparation"));
+    assert_ne!(prepared.hash(), plain.hash());
 }

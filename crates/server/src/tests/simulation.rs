@@ -26,6 +26,7 @@ async fn two_rounds_end_in_the_simulations_weights() {
         target_epsilon: Some(task.budget),
         evaluate_every: 1,
         clients: None,
+        hold_out: None,
         data: DataConfig::Digits { train: 300, test: 20 },
         preparation: Default::default(),
         model: task.model.clone(),

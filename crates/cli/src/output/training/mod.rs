@@ -57,6 +57,14 @@ pub(crate) fn charged(config: &TrainingConfig, accountant: &Accountant) -> Charg
 }
 
 impl Trained<'_> {
+    /// What the accuracy is of.
+    pub(crate) fn accuracy(&self) -> &'static str {
+        match self.config.hold_out {
+            Some(_) => "accuracy on held-out training examples",
+            None => "test accuracy",
+        }
+    }
+
     pub(crate) fn charged(&self) -> Charged {
         charged(self.config, &self.accountant)
     }

@@ -32,7 +32,7 @@ fn result(trained: &Trained<'_>) -> Section {
     let mut section = Section::new("Result");
     let Some(last) = trained.last() else { return section };
     let mut figures = vec![KeyFigure::new(
-        "test accuracy",
+        trained.accuracy(),
         format!("{:.2} %", 100.0 * last.test_accuracy),
         last.test_accuracy_last.map_or(String::new(), |last| format!("{:.2} % with the last weights", 100.0 * last)),
     )];

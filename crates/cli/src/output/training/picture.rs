@@ -46,7 +46,7 @@ fn curves(trained: &Trained<'_>, x: impl Fn(&Metrics) -> f64) -> Vec<Series> {
 fn plot(trained: &Trained<'_>, title: &str, x: Axis) -> Plot {
     let setting = trained.setting();
     let what = format!("{}: {}, {} weights; {setting}", trained.config.name, trained.data, trained.weights);
-    Plot::new(title, x, Axis::linear("test accuracy").unit("%")).subtitle(what)
+    Plot::new(title, x, Axis::linear(trained.accuracy()).unit("%")).subtitle(what)
 }
 
 fn percent(accuracy: f64) -> f64 {

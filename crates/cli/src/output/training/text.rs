@@ -16,7 +16,7 @@ pub(crate) fn heading(config: &TrainingConfig, data: &str, clients: u64, weights
         config.rounds,
         nearest(config.delta, 15),
         "round",
-        "accuracy",
+        if config.hold_out.is_some() { "held-out" } else { "accuracy" },
         "loss",
         "ε at most",
         "at least"
@@ -47,7 +47,8 @@ pub(crate) fn live(metrics: &Metrics) -> String {
         _ => "no privacy".to_owned(),
     };
     let label = if metrics.sketch { "sketch: " } else { "" };
-    format!("{label}accuracy {:.2} %, {epsilon}", 100.0 * metrics.test_accuracy)
+    let what = if metrics.held_out.is_some() { "held-out accuracy" } else { "accuracy" };
+    format!("{label}{what} {:.2} %, {epsilon}", 100.0 * metrics.test_accuracy)
 }
 
 /// What a run would cost, in sentences.
@@ -117,6 +118,7 @@ mod tests {
             round: 50,
             test_accuracy: 0.5,
             test_accuracy_last: None,
+            held_out: None,
             train_loss: 1.0,
             epsilon: 0.123_450_1,
             epsilon_lower: 0.098_769_9,

@@ -40,7 +40,11 @@ impl Scattering {
     /// are in the folder `features` of `data_directory` are taken from there, and put there if not;
     /// without a directory they are always computed.
     pub fn apply(&self, pictures: &Examples, data_directory: Option<&Path>, tell: Tell<'_>) -> Result<Examples> {
-        let output = self.output(pictures.shape())?;
+        let (output, sizes) = (self.output(pictures.shape())?, self.sizes(pictures.shape())?);
+        if sizes.groups == output.len() {
+            let requirement = "fewer than features: a group of a single number is normalised to 0";
+            return Err(LearningError::out_of_range("scattering.groups", requirement, sizes.groups));
+        }
         let bytes = pictures.len().saturating_mul(output.len()).saturating_mul(size_of::<f32>());
         if bytes > MOST_BYTES {
             let gibibytes = |bytes: usize| (bytes as f64 / f64::from(1 << 30)).ceil();

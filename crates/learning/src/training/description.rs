@@ -1,0 +1,73 @@
+//! The model of a task, as its server signs it and its clients read it.
+
+use super::Preparation;
+use crate::models::Architecture;
+use serde::Serialize;
+
+/// A model and what is done to an example before it goes in, as TOML: `input` and `layers` of the
+/// architecture and, where examples are prepared, a table `preparation`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelDescription {
+    /// The model, which takes prepared examples.
+    #[serde(flatten)]
+    pub architecture: Architecture,
+    /// What each client does to its example.
+    #[serde(skip_serializing_if = "Preparation::is_nothing")]
+    pub preparation: Preparation,
+}
+
+impl ModelDescription {
+    /// Reads the TOML, or says what is wrong with it. A preparation that a client cannot do alone is
+    /// refused.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.message().to_owned())?;
+        let preparation = match table.remove("preparation") {
+            Some(value) => value.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?,
+            None => Preparation::default(),
+        };
+        preparation.check_public().map_err(|error| error.to_string())?;
+        let architecture = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+        Ok(Self { architecture, preparation })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Normalisation, Scattering};
+    use crate::models::{Layer, TensorShape};
+
+    #[test]
+    fn a_description_is_read_as_it_was_written() {
+        let architecture = Architecture::new(TensorShape::vector(976), vec![Layer::Dense { units: 10 }]).unwrap();
+        let preparation = Preparation {
+            normalise: Some(Normalisation::Constant { mean: 0.5, deviation: 2.0 }),
+            scattering: Some(Scattering { scales: 3, angles: 4, order: 2, groups: None }),
+            pca: None,
+        };
+        let described = ModelDescription { architecture: architecture.clone(), preparation };
+        let text = toml::to_string(&described).unwrap();
+        assert_eq!(ModelDescription::parse(&text).unwrap(), described);
+        // Without preparation it is the architecture alone, as it was before there was any.
+        let plain = ModelDescription { architecture: architecture.clone(), preparation: Preparation::default() };
+        assert_eq!(toml::to_string(&plain).unwrap(), toml::to_string(&architecture).unwrap());
+        assert_eq!(ModelDescription::parse(&toml::to_string(&architecture).unwrap()).unwrap(), plain);
+    }
+
+    #[test]
+    fn what_a_client_cannot_do_is_refused() {
+        let text = |preparation: &str| {
+            format!("input = [1, 1, 4]\nlayers = [{{ kind = 'dense', units = 2 }}]\n[preparation]\n{preparation}\n")
+        };
+        for (preparation, expected) in [
+            ("pca = 2", "preparation.pca must be left out"),
+            ("normalise = { kind = 'features' }", "preparation.normalise must be left out or of kind constant"),
+            ("scattering = { scales = 0, angles = 2 }", "scattering.scales must be 1 to 20"),
+            ("secret = 1", "unknown field `secret`"),
+        ] {
+            let problem = ModelDescription::parse(&text(preparation)).unwrap_err();
+            assert!(problem.contains(expected), "{problem}");
+        }
+        assert!(ModelDescription::parse(&format!("other = 1\n{}", text(""))).unwrap_err().contains("other"));
+    }
+}
