@@ -8,7 +8,7 @@ use common::{run_in, run_line};
 use std::fs;
 use tempfile::tempdir;
 
-const MECHANISMS: [&str; 11] = [
+const MECHANISMS: [&str; 12] = [
     "rr --local-epsilon 1",
     "krr --local-epsilon 1 --categories 5",
     "r-inf --local-epsilon 1",
@@ -16,6 +16,7 @@ const MECHANISMS: [&str; 11] = [
     "r-2 --local-epsilon 1 --dimension 3",
     "ldp-sgd --local-epsilon 1",
     "priv-unit --local-epsilon 1 --dimension 4",
+    "top-set --local-epsilon 1 --dimension 4 --share 0.25",
     "gaussian --sigma 2",
     "discrete-gaussian --sigma 2 --dimension 2",
     "laplace --local-epsilon 1 --dimension 1",
