@@ -18,6 +18,7 @@ RandomizerName = Literal[
     "r-2",
     "ldp-sgd",
     "priv-unit",
+    "top-set",
     "approximate",
     "gaussian",
     "discrete-gaussian",
@@ -59,6 +60,8 @@ class _Optional(TypedDict, total=False):
     categories: Optional[Count]
     # Dimension of the vectors.
     dimension: Optional[Count]
+    # Share of all signed coordinates that a client's set holds, at most 1/2.
+    share: Optional[float]
     # Points (ε, δ) of a local privacy profile, from ε = 0 on, convex in e^ε: pairs, or an array with two columns.
     profile: Optional[Iterable[Sequence[float]]]
 

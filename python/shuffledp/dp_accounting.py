@@ -54,6 +54,7 @@ class LocalRandomizer(enum.Enum):
     R_2 = "r-2"
     LDP_SGD = "ldp-sgd"
     PRIV_UNIT = "priv-unit"
+    TOP_SET = "top-set"
     DISCRETE_LAPLACE = "discrete-laplace"
     # Any, and each may be chosen by the reports before it in the same round.
     SEQUENTIAL = "sequential"
@@ -67,13 +68,15 @@ class LocalDpEvent(_dp.DpEvent):  # type: ignore[misc]
       local_epsilon: ε0, for any two records.
       local_delta: δ0; 0 for a pure randomizer. Only with LocalRandomizer.ANY.
       randomizer: Which one it is, where that is known: some are more private, shuffled, than their ε0 says.
-      dimension: Of the vectors; only with LocalRandomizer.PRIV_UNIT.
+      dimension: Of the vectors; only with LocalRandomizer.PRIV_UNIT and LocalRandomizer.TOP_SET.
+      share: Of all signed coordinates in a client's own set; only with LocalRandomizer.TOP_SET.
     """
 
     local_epsilon: float
     local_delta: float = 0.0
     randomizer: LocalRandomizer = LocalRandomizer.ANY
     dimension: Optional[int] = None
+    share: Optional[float] = None
 
 
 def _pairs(points: Any) -> Tuple[Tuple[float, float], ...]:
@@ -316,6 +319,8 @@ def _local_randomizer(event: LocalDpEvent) -> Dict[str, Any]:
     arguments: Dict[str, Any] = {"randomizer": event.randomizer.value, "local_epsilon": event.local_epsilon}
     if event.dimension is not None:
         arguments["dimension"] = event.dimension
+    if event.share is not None:
+        arguments["share"] = event.share
     if event.local_delta != 0:
         if event.randomizer is not LocalRandomizer.ANY:
             raise _Refused(event, f"local_delta does not belong to {event.randomizer}")

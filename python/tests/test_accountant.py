@@ -51,6 +51,7 @@ def test_ten_at_once_are_ten_times_one():
         (dict(clients=5000, check_in=0.1, randomizer="gaussian", sigma=3), 50),
         (dict(clients=100, randomizer="gaussian", sigma=0.5), 2),
         (dict(clients=800, check_in=0.125, randomizer="priv-unit", dimension=500, local_epsilon=4), 2),
+        (dict(clients=800, check_in=0.125, randomizer="top-set", dimension=500, share=0.25, local_epsilon=2), 2),
     ],
 )
 def test_the_question_and_the_accountant_agree(round_, count):

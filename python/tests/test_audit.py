@@ -23,6 +23,7 @@ from shuffledp.randomizers import Krr, RInf
         dict(randomizer="krr", local_epsilon=2, categories=4, clients=40, sampled=20, delta=0.01),
         dict(randomizer="gaussian", sigma=2, clients=30, check_in=0.5, drop_out=0.1, delta=0.01, confidence=0.9),
         dict(randomizer="priv-unit", local_epsilon=3, dimension=6),
+        dict(randomizer="top-set", local_epsilon=2, dimension=6, share=0.125, clients=20, delta=0.01),
     ],
 )
 def test_the_same_as_the_command_line(question):

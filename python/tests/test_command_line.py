@@ -21,6 +21,7 @@ QUESTIONS = [
     dict(clients=10_000, randomizer="krr", categories=10, local_epsilon=1, rounds=3),
     dict(clients=50_000, check_in=0.02, drop_out=0.1, local_epsilon=0.5, rounds=40),
     dict(clients=20_000, randomizer="priv-unit", dimension=50, local_epsilon=4, rounds=5),
+    dict(clients=20_000, randomizer="top-set", dimension=9760, share=0.125, local_epsilon=2, rounds=5),
     dict(clients=3000, randomizer="approximate", local_epsilon=1, local_delta=1e-12, rounds=2),
     dict(clients=5000, sampled=500, randomizer="gaussian", sigma=9.5, rounds=4),
     dict(clients=5, randomizer="ldp-sgd", local_epsilon=0.25, standing="conjectured"),

@@ -192,6 +192,10 @@ def test_events_survive_named_tuples(event):
             dict(clients=4000, randomizer="priv-unit", dimension=20, local_epsilon=3.0),
         ),
         (
+            ShuffledDpEvent(4000, LocalDpEvent(3.0, randomizer=LocalRandomizer.TOP_SET, dimension=20, share=0.25)),
+            dict(clients=4000, randomizer="top-set", dimension=20, share=0.25, local_epsilon=3.0),
+        ),
+        (
             ShuffledCheckInDpEvent(5000, 0.1, LocalDpEvent(1.0, 1e-12), 0.2),
             dict(clients=5000, check_in=0.1, drop_out=0.2, randomizer="approximate", local_epsilon=1.0, local_delta=1e-12),
         ),

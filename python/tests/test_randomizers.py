@@ -27,6 +27,7 @@ VECTORS = [
     randomizers.RoundedGaussian(sigma=1.0, dimension=5, clip=0.5),
     randomizers.Laplace(local_epsilon=4.0, dimension=5, clip=0.5),
     randomizers.DiscreteLaplace(local_epsilon=4.0, dimension=5, clip=0.5),
+    randomizers.TopSet(local_epsilon=4.0, dimension=5, share=0.2, clip=0.5, public_seed=bytes(range(32))),
 ]
 CATEGORIES = [Rr(local_epsilon=1.0), Krr(local_epsilon=1.0, categories=700)]
 
@@ -60,7 +61,9 @@ def test_released_coins_are_new_each_time(mechanism):
     assert mechanism.randomize_batch(x).tolist() != mechanism.randomize_batch(x).tolist()
 
 
-@vectors
+@pytest.mark.parametrize(
+    "mechanism", [m for m in VECTORS if m.name != "top-set"], ids=lambda mechanism: mechanism.name
+)
 def test_the_mean_is_unbiased(mechanism):
     x = numpy.tile(numpy.float32([0.2, -0.1, 0, 0.05, 0.1]), (20_000, 1))
     aggregator = mechanism.aggregator()
@@ -185,10 +188,10 @@ def test_intervals_hold_the_truth():
 @everything
 def test_accounting_takes_the_randomizer_itself(mechanism):
     named = dict(randomizer=mechanism.name)
-    for name in ("local_epsilon", "sigma", "categories"):
+    for name in ("local_epsilon", "sigma", "categories", "share"):
         if f"{name}=" in repr(mechanism):
             named[name] = pickle.loads(pickle.dumps(mechanism)).__getnewargs_ex__()[1][name]
-    if mechanism.name == "priv-unit":
+    if mechanism.name in ("priv-unit", "top-set"):
         named["dimension"] = mechanism.dimension
     assert shuffledp.epsilon(clients=1000, randomizer=mechanism, delta=1e-6) == shuffledp.epsilon(clients=1000, delta=1e-6, **named)
     with pytest.raises(shuffledp.ParameterError, match="local_epsilon is already in the randomizer that was passed; leave it out"):
@@ -203,6 +206,62 @@ def test_copies_are_equal(mechanism):
     assert RInf(local_epsilon=1.0, dimension=5, clip=0.5) != VECTORS[0] != CATEGORIES[0]
     by_name = randomizers.VectorRandomizer("r-inf", local_epsilon=2.0, dimension=5, clip=0.5)
     assert pickle.loads(pickle.dumps(by_name)) == by_name
+
+
+def test_top_set_finds_the_direction_over_rounds():
+    """Every round has a rotation of its own; what is left of one round's bias shrinks with their number."""
+    x = numpy.random.default_rng(1).normal(size=64).astype(numpy.float32)
+    x /= numpy.linalg.norm(x)
+    clients = numpy.tile(x, (1000, 1))
+
+    def cosine(rounds):
+        total = numpy.zeros(64)
+        for seed in rounds:
+            mechanism = randomizers.TopSet(
+                local_epsilon=4.0, dimension=64, share=0.125, clip=1.0, public_seed=seed.to_bytes(32, "little")
+            )
+            aggregator = mechanism.aggregator()
+            aggregator.add_batch(mechanism.randomize_batch(clients, rng=SimulationRng(seed)))
+            total += aggregator.mean() / len(rounds)
+        return total @ x / numpy.linalg.norm(total), total @ x
+
+    one, many = cosine(range(1)), cosine(range(40))
+    # The same seed in all rounds: the bias stays.
+    again = cosine([7] * 40)
+    assert one[0] < 0.9 and again[0] < 0.9 and many[0] > 0.97
+    # Its length is right for a dense vector: within what 64 coordinates and 40,000 reports leave.
+    assert abs(many[1] - 1) < 0.06
+
+
+def test_public_seeds_are_top_sets_alone():
+    mechanism = VECTORS[-1]
+    assert mechanism.public_seed == bytes(range(32)) and VECTORS[0].public_seed is None
+    assert "public_seed=b'" in repr(mechanism)
+    parameters = dict(local_epsilon=4.0, dimension=5, share=0.2, clip=0.5)
+    other = randomizers.TopSet(**parameters, public_seed=bytes(32))
+    assert mechanism != other and hash(mechanism) != hash(other)
+    # Reports of two rounds cannot be added up.
+    aggregators = [of.aggregator() for of in (mechanism, other)]
+    with pytest.raises(shuffledp.NoAnswerError, match="different rounds"):
+        aggregators[0].merge(aggregators[1])
+    with pytest.raises(shuffledp.NoAnswerError, match="no interval is known"):
+        aggregators[0].intervals()
+    for wrong, words in [
+        (lambda: randomizers.TopSet(**parameters, public_seed=bytes(31)), "public_seed must be 32 bytes, but has 31"),
+        (lambda: randomizers.TopSet(**{**parameters, "share": 0.6}), "share must be above 0 and at most 0.5, but is 0.6"),
+        (lambda: randomizers.TopSet(**{**parameters, "share": 0.0}), "share must be above 0 and at most 0.5, but is 0"),
+        (lambda: randomizers.TopSet(**{**parameters, "dimension": 1}), "dimension must be between 2 and 1e9, but is 1"),
+        (
+            lambda: randomizers.VectorRandomizer("r-1", local_epsilon=1.0, dimension=5, clip=1.0, public_seed=bytes(32)),
+            "public_seed belongs to randomizer top-set",
+        ),
+        (lambda: randomizers.VectorRandomizer("top-set", local_epsilon=1.0, dimension=5, clip=1.0), "top-set needs share"),
+    ]:
+        with pytest.raises(shuffledp.ParameterError) as refusal:
+            wrong()
+        assert words in str(refusal.value)
+    with pytest.raises(TypeError):
+        randomizers.TopSet(**parameters, public_seed=5)
 
 
 def test_shuffling_is_a_permutation():

@@ -22,6 +22,7 @@ fn settings() -> Vec<(Round, u64)> {
         Mechanism::Krr { local_epsilon: 2.0, categories: 8 },
         Mechanism::LdpSgd { local_epsilon: 2.0 },
         Mechanism::PrivUnit { local_epsilon: 4.0, dimension: 100 },
+        Mechanism::TopSet { local_epsilon: 2.0, dimension: 1000, share: 0.125 },
         Mechanism::DiscreteLaplace { local_epsilon: 3.0 },
         Mechanism::Sequential { local_epsilon: 1.0 },
         Mechanism::Approximate { local_epsilon: 1.0, local_delta: 1e-12 },

@@ -16,6 +16,7 @@ const MECHANISMS: [&str; 12] = [
     "r-2 --local-epsilon 1 --dimension 3",
     "ldp-sgd --local-epsilon 1",
     "priv-unit --local-epsilon 1 --dimension 4",
+    "top-set --local-epsilon 1 --dimension 4 --share 0.25",
     "gaussian --sigma 2",
     "discrete-gaussian --sigma 2 --dimension 2",
     "rounded-gaussian --sigma 2 --dimension 8",

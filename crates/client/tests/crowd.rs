@@ -4,10 +4,15 @@
 mod common;
 
 use common::World;
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_client::ClientError;
 use shuffledp_client::crowd::{Crowd, CrowdRound, CrowdStep, run};
+use shuffledp_learning::data::Clients;
+use shuffledp_learning::models::{Model, Network, initial_weights};
+use shuffledp_randomizers::PublicSeed;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::vector_randomizer;
+use shuffledp_randomizers::norms::{dot, l2_norm};
 use shuffledp_transport::Shutdown;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -95,6 +100,53 @@ async fn everybody_who_speaks_is_heard_once() {
             "{count}: {share} {chance}"
         );
     }
+}
+
+/// Clients rotate by the seed that everybody computes from the round's context.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reports_of_a_public_rotation_are_of_the_round() {
+    let architecture = common::architecture();
+    let dimension = architecture.parameters() as u32;
+    let mechanism = Mechanism::TopSet { local_epsilon: 1.0, dimension: u64::from(dimension), share: 0.185 };
+    let randomizer = RandomizerSpec::new(mechanism).unwrap();
+    let world = World::new(|task| {
+        task.randomizer = toml::to_string(&randomizer).unwrap().into_bytes();
+        task.payload_len = 2;
+    })
+    .await;
+    let config = world.config(Path::new("unused"));
+    let context = world.open_round(1, 1);
+    round_of(&mut Crowd::join(&config, CLIENTS, Some(7)).await.unwrap()).await;
+    let reports = opened(&world, 1);
+    assert_eq!(reports.len() as u64, CLIENTS);
+    let examples = config.data.load(None).unwrap().train;
+    let everybody: Vec<u64> = (0..examples.count()).collect();
+    let gradient = Network::new(architecture.clone())
+        .fold_gradients(
+            &initial_weights(&architecture, 1),
+            &examples,
+            &everybody,
+            || vec![0.0; dimension as usize],
+            |sum: &mut Vec<f32>, client| {
+                sum.iter_mut().zip(client.gradient).for_each(|(sum, gradient)| *sum += gradient);
+                Ok(())
+            },
+            |all, more| {
+                all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
+                Ok(())
+            },
+        )
+        .unwrap();
+    let shape = VectorShape { dimension, clip: world.task.clip };
+    let cosine = |seed: PublicSeed| {
+        let mut aggregator = vector_randomizer(randomizer, shape).unwrap().in_round(seed).aggregator();
+        reports.iter().for_each(|(payload, _)| aggregator.add_frame(payload).unwrap());
+        let mean: Vec<f32> = aggregator.mean().unwrap().into_iter().map(|mean| mean as f32).collect();
+        dot(&mean, &gradient) / (l2_norm(&mean) * l2_norm(&gradient))
+    };
+    // By another rotation the cosine is 0, with a deviation of 1/√7,850 = 0.011.
+    let (right, wrong) = (cosine(PublicSeed(context.public_seed())), cosine(PublicSeed::default()));
+    assert!(right > 0.06 && wrong.abs() < 0.055, "{right} {wrong}");
 }
 
 fn choose(n: u32, k: u32) -> f64 {

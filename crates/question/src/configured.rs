@@ -22,8 +22,8 @@ enum Written {
     Points(Vec<(f64, f64)>),
 }
 
-/// A randomizer as the table of a configuration file has it. A file may leave the dimension to the model, where the
-/// randomizer depends on it.
+/// A randomizer as the table of a configuration file has it. A file may leave the dimension to the
+/// model, where the randomizer depends on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfiguredRandomizer {
     /// With any dimension, where it was left out.
@@ -35,8 +35,8 @@ pub struct ConfiguredRandomizer {
 const ANY_DIMENSION: u64 = 2;
 
 impl ConfiguredRandomizer {
-    /// The randomizer of a model with so many weights. A dimension that was given stays as it is, and whoever runs the
-    /// randomizer refuses one that is not the model's.
+    /// The randomizer of a model with so many weights. A dimension that was given stays as it is,
+    /// and whoever runs the randomizer refuses one that is not the model's.
     pub fn of_dimension(self, dimension: u64) -> Result<RandomizerSpec, AccountingError> {
         match self.spec.mechanism().with_dimension(dimension) {
             Some(mechanism) if self.is_dimension_left_out => RandomizerSpec::new(mechanism),

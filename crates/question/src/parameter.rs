@@ -285,7 +285,7 @@ pub const PARAMETERS: [Row; 21] = [
         letter: "Q",
         label: "share q",
         unit: "",
-        help: "Share of all signed coordinates that a client's own set holds; 1/6 suits ε0 = 2, 1/16 suits ε0 = 4",
+        help: "Share of all signed coordinates that a client's own set holds; 0.11 to 0.17 suits ε0 = 2, 0.03 to 0.06 suits ε0 = 4",
         default: None,
         example: "0.125",
         synonyms: &["top-share", "set-share", "fraction"],

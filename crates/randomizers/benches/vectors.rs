@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use shuffledp_randomizers::{
     Aggregator, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PrivUnit, Randomizer, ReleaseRng,
-    RoundedGaussian, TopSet,
+    RoundedGaussian, TopSet, hadamard,
 };
 use std::hint::black_box;
 
@@ -25,6 +25,21 @@ fn reports<M: Randomizer<Input = [f32]>>(c: &mut Criterion, name: &str, dimensio
     });
 }
 
+fn transforms(c: &mut Criterion) {
+    let mut group = c.benchmark_group("hadamard");
+    for size in [16_384_u32, 65_536] {
+        let x: Vec<f32> = (0..size).map(|i| (i as f32).sin()).collect();
+        let mut y = x.clone();
+        group.sample_size(20).throughput(Throughput::Elements(u64::from(size)));
+        group.bench_function(format!("transform, D = {size}"), |b| {
+            b.iter(|| {
+                y.copy_from_slice(black_box(&x));
+                hadamard::transform(&mut y);
+            })
+        });
+    }
+}
+
 fn vectors(c: &mut Criterion) {
     reports(c, "priv-unit", 1_000, PrivUnit::new(8.0, 1_000, 1.0).unwrap());
     reports(c, "priv-unit", 100_000, PrivUnit::new(8.0, 100_000, 1.0).unwrap());
@@ -38,5 +53,5 @@ fn vectors(c: &mut Criterion) {
     reports(c, "discrete-laplace", 100_000, DiscreteLaplace::new(1.0, 100_000, 1.0).unwrap());
 }
 
-criterion_group!(benches, vectors);
+criterion_group!(benches, transforms, vectors);
 criterion_main!(benches);

@@ -29,11 +29,13 @@ pub fn coordinate(x: &[f32], j: usize) -> f64 {
     fold(lanes)
 }
 
-/// H·x in place, in D·log2 D additions and subtractions. Whole numbers are exact: no entry of a sum of n signed
-/// units exceeds n. Floats err by less than log2 D roundings, and −x gives −H·x bit for bit.
+/// H·x in place, in D·log2 D additions and subtractions. Whole numbers are exact: no entry of a sum
+/// of n signed units exceeds n. Floats err by less than log2 D roundings, and −x gives −H·x bit for
+/// bit.
 ///
-/// Stages of H commute, so they are taken in the order that suits the memory: up to [`BLOCK`] entries are finished
-/// while they are in the first-level cache, and every later pass over all entries makes three stages at once.
+/// Stages of H commute, so they are taken in the order that suits the memory: up to [`BLOCK`]
+/// entries are finished while they are in the first-level cache, and every later pass over all
+/// entries makes three stages at once.
 ///
 /// # Panics
 ///

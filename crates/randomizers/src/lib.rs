@@ -2,7 +2,8 @@
 //!
 //! One file per mechanism, each an implementation of [`Randomizer`]. Follow one report: [`Randomizer::randomize`] (clip, then flip coins of
 //! exact probability) → [`Randomizer::encode`] (fixed length) → the shuffle → [`Randomizer::decode`] (what no input could have produced is rejected) →
-//! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased, but for [`top_set`]). [`Randomizer::spec`] tells `accounting` what was promised.
+//! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased, but for [`top_set`]). [`Randomizer::spec`]
+//! tells `accounting` what was promised.
 //!
 //! Whoever learns only at run time which mechanism it is goes through [`dispatch`] or [`erased`]; [`estimate`] makes shares and means with intervals of a batch; and
 //! [`audit`] runs the code and measures what it gives away.

@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::randomness::Randomness;
 use shuffledp_accounting::scheme::RandomizerSpec;
 
-/// Public randomness of a round: the same for all of its clients and the server, and fresh in every round. Nothing
-/// private rests on it.
+/// Public randomness of a round: the same for all of its clients and the server, and fresh in every
+/// round. Nothing private rests on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PublicSeed(pub [u8; 32]);
 
@@ -21,7 +21,8 @@ pub trait Randomizer {
     /// What accounting needs to know, nothing more and nothing less.
     fn spec(&self) -> RandomizerSpec;
 
-    /// The same mechanism in the round of this seed. All but top-set need no public randomness, and stay as they are.
+    /// The same mechanism in the round of this seed. All but top-set need no public randomness, and
+    /// stay as they are.
     fn in_round(&self, _seed: PublicSeed) -> Self
     where
         Self: Clone,
@@ -49,7 +50,8 @@ pub trait Randomizer {
     fn aggregator(&self) -> Self::Aggregator;
 }
 
-/// A running estimate from reports, unbiased where the mechanism does not say otherwise, in memory that does not grow with their number.
+/// A running estimate from reports, unbiased where the mechanism does not say otherwise, in memory
+/// that does not grow with their number.
 pub trait Aggregator: Sized {
     /// What is added.
     type Report;
@@ -63,6 +65,7 @@ pub trait Aggregator: Sized {
     /// Number of reports.
     fn count(&self) -> u64;
 
-    /// The estimate of the mean of the inputs (of the share of every category). No reports: no estimate.
+    /// The estimate of the mean of the inputs (of the share of every category). No reports: no
+    /// estimate.
     fn mean(&self) -> Result<Vec<f64>>;
 }

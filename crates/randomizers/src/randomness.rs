@@ -16,8 +16,9 @@ pub trait Randomness: sealed::Sealed {
     /// Fills `bytes` with uniform bytes.
     fn fill(&mut self, bytes: &mut [u8]);
 
-    /// Whether reports leave a client, so that somebody could measure how long they took. A mechanism whose work depends
-    /// on its coins then does all of it; a simulation saves what it can.
+    /// Whether reports leave a client, so that somebody could measure how long they took. A
+    /// mechanism whose work depends on its coins then does all of it; a simulation saves what it
+    /// can.
     fn is_for_release(&self) -> bool;
 }
 

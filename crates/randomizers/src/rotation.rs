@@ -1,18 +1,20 @@
-//! A public rotation of vectors: **wire format, version 1**. `tests/data/rotation/v1.txt` holds examples.
+//! A public rotation of vectors: **wire format, version 1**. `tests/data/rotation/v1.txt` holds
+//! examples.
 //!
 //! y = H·diag(s)·x/√D, with D the dimension filled up to a power of 2, H the matrix of
 //! [`hadamard`], and signs s from a public seed. Client and server must have the same signs:
 //!
-//! 1. Keystream: ChaCha8 with the 32 bytes of the seed as its key, a 64-bit counter from 0, and the 8 bytes of
-//!    [`NONCE`]. It is read as little-endian u32 words.
+//! 1. Keystream: ChaCha8 with the 32 bytes of the seed as its key, a 64-bit counter from 0, and the
+//!    8 bytes of [`NONCE`]. It is read as little-endian u32 words.
 //! 2. s_i is − if bit i mod 32 of word ⌊i/32⌋ is 1, bit 0 the lowest.
 //!
-//! Nobody needs the bits of y but the client who computes it, so its arithmetic is no part of the format.
-//! **Privacy does not depend on this file**: the seed is public, and mechanisms that rotate are private under every
-//! seed.
+//! Nobody needs the bits of y but the client who computes it, so its arithmetic is no part of the
+//! format. **Privacy does not depend on this file**: the seed is public, and mechanisms that rotate
+//! are private under every seed.
 
 use crate::hadamard;
 use crate::randomizer::PublicSeed;
+use pulp::Arch;
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 use std::sync::Arc;
@@ -23,7 +25,8 @@ pub const VERSION: u32 = 1;
 /// The nonce of the keystream.
 pub const NONCE: &[u8; 8] = b"rotate.1";
 
-const SIGN: u32 = 1 << 31;
+/// Signs of a word.
+const WORD: usize = 32;
 
 /// The rotation of one seed, for vectors of one dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +43,7 @@ impl Rotation {
         let dimension = dimension as usize;
         let mut keystream = ChaCha8Rng::from_seed(seed.0);
         keystream.set_stream(u64::from_le_bytes(*NONCE));
-        let signs = (0..dimension.div_ceil(32)).map(|_| keystream.next_u32()).collect();
+        let signs = (0..dimension.div_ceil(WORD)).map(|_| keystream.next_u32()).collect();
         Self { seed, dimension, signs }
     }
 
@@ -56,7 +59,7 @@ impl Rotation {
 
     /// Is s_i negative?
     pub fn is_negative(&self, i: usize) -> bool {
-        self.signs[i / 32] >> (i % 32) & 1 == 1
+        self.signs[i / WORD] >> (i % WORD) & 1 == 1
     }
 
     /// Writes `scale`·H·diag(s)·x: without 1/√D. `rotated` becomes D long.
@@ -68,16 +71,25 @@ impl Rotation {
         assert_eq!(x.len(), self.dimension, "a vector of another dimension");
         rotated.resize(self.padded_dimension(), 0.0);
         let (signed, filling) = rotated.split_at_mut(self.dimension);
-        for ((signed, x), &signs) in signed.chunks_mut(32).zip(x.chunks(32)).zip(self.signs.iter()) {
-            for (i, (signed, &x)) in signed.iter_mut().zip(x).enumerate() {
-                *signed = f32::from_bits((x * scale).to_bits() ^ (signs >> i << 31 & SIGN));
-            }
+        let (signed, signed_rest) = signed.as_chunks_mut::<WORD>();
+        let (x, x_rest) = x.as_chunks::<WORD>();
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for ((signed, x), &signs) in signed.iter_mut().zip(x).zip(self.signs.iter()) {
+                    flip(signed, x, signs, scale);
+                }
+            },
+        );
+        if let Some(&signs) = self.signs.get(x.len()) {
+            flip(signed_rest, x_rest, signs, scale);
         }
         filling.fill(0.0);
         hadamard::transform(rotated);
     }
 
-    /// diag(s)·H·y, its first coordinates, as many as a vector has: the inverse of [`apply`](Self::apply) times D.
+    /// diag(s)·H·y, its first coordinates, as many as a vector has: the inverse of
+    /// [`apply`](Self::apply) times D.
     ///
     /// # Panics
     ///
@@ -92,6 +104,15 @@ impl Rotation {
             }
         }
         y
+    }
+}
+
+/// `scale`·x with the signs of a word.
+#[inline(always)]
+fn flip(signed: &mut [f32], x: &[f32], signs: u32, scale: f32) {
+    for (i, (signed, &x)) in signed.iter_mut().zip(x).enumerate() {
+        // A sign is a float's highest bit.
+        *signed = f32::from_bits((x * scale).to_bits() ^ (signs >> i << 31));
     }
 }
 

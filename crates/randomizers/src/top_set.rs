@@ -1,29 +1,35 @@
-//! top-set: one of the largest signed coordinates of a vector in the ℓ2 ball, after a public rotation. The reports
-//! are tiny: ⌈log2 2D⌉ bits, 15 for vectors of up to 16,384 coordinates.
+//! top-set: one of the largest signed coordinates of a vector in the ℓ2 ball, after a public
+//! rotation. The reports are tiny: ⌈log2 2D⌉ bits, 15 for vectors of up to 16,384 coordinates.
 //!
-//! D is the dimension filled up to a power of 2, and y = H·diag(s)·x/√D with the signs of a
-//! [public seed](crate::rotation), a new one each round. The 2D candidates are (j, +) and (j, −), with the values y_j
-//! and −y_j. A client's own set S holds the M candidates with the largest values. For M ≤ D these are the M largest |y_j|,
-//! each with its sign: of equal ones those with the lower j, and a zero counts as +. With probability t·min(1, ‖x‖/C)
-//! the report is uniform in S, else uniform over all 2D candidates.
+//! D is the dimension filled up to a power of 2, and y = H·diag(s)·x/√D with the signs of a [public
+//! seed](crate::rotation), a new one each round. The 2D candidates are (j, +) and (j, −), with the
+//! values y_j and −y_j. A client's own set S holds the M candidates with the largest values. For M
+//! ≤ D these are the M largest |y_j|, each with its sign: of equal ones those with the lower j, and
+//! a zero counts as +. With probability t·min(1, ‖x‖/C) the report is uniform in S, else uniform
+//! over all 2D candidates.
 //!
-//! **Privacy.** For ‖x‖ ≥ C a report's probability is (1−t)/2D, and t/M more for candidates in S: two values, the higher on
-//! exactly M of 2D candidates, of ratio 1 + t·2D/((1−t)·M). For t = (e^ε0−1)/(e^ε0−1+2D/M) that is e^ε0; t is a whole
-//! multiple of 2^−64 below it. This is all that privacy rests on: *any* set of M candidates is as private as any other, so
-//! floating point, ties and the quality of the rotation cannot hurt. For ‖x‖ < C the law is a mixture of that one and
-//! of the uniform one, which is the law of a uniformly random S.
+//! **Privacy.** For ‖x‖ ≥ C a report's probability is (1−t)/2D, and t/M more for candidates in S:
+//! two values, the higher on exactly M of 2D candidates, of ratio 1 + t·2D/((1−t)·M). For t =
+//! (e^ε0−1)/(e^ε0−1+2D/M) that is e^ε0; t is a whole multiple of 2^−64 below it. This is all that
+//! privacy rests on: *any* set of M candidates is as private as any other, so floating point, ties
+//! and the quality of the rotation cannot hurt. For ‖x‖ < C the law is a mixture of that one and of
+//! the uniform one, which is the law of a uniformly random S.
 //!
-//! **Estimate.** A report's mean, as a signed unit vector, is (t/M)·min(1, ‖x‖/C)·c, where c_j is 1, −1 or 0: whether (j, +),
-//! (j, −) or neither is in S. Of y from a unit vector, c is the thresholded sign: c = β·y + a residual that is orthogonal
-//! to y, where β = 2√D·φ(z_q) if the coordinates of y are like normals, φ the normal density and z_q the
-//! upper quantile of q = M/2D. So C·q/(t·φ(z_q))·diag(s)·H·(signed counts/n) estimates the mean of the clipped vectors.
+//! **Estimate.** A report's mean, as a signed unit vector, is (t/M)·min(1, ‖x‖/C)·c, where c_j is
+//! 1, −1 or 0: whether (j, +), (j, −) or neither is in S. Of y from a unit vector, c is the
+//! thresholded sign: c = β·y + a residual that is orthogonal to y, where β = 2√D·φ(z_q) if the
+//! coordinates of y are like normals, φ the normal density and z_q the upper quantile of q = M/2D.
+//! So C·q/(t·φ(z_q))·diag(s)·H·(signed counts/n) estimates the mean of the clipped vectors.
 //!
-//! **The estimate is biased.** With one rotation the direction of one client's expected report is off: its cosine with x is
-//! 2φ(z_q)/√(2q) for a dense vector, 0.87 at q = 1/6 and 0.80 at q = 1/2. The error changes with the rotation; on average over
-//! rotations it vanishes for dense vectors. Vectors with few coordinates that are not 0 have a y that is not like normals, and their length
-//! is off too, by a factor of q/φ(z_q) for a vector along an axis (0.67 at q = 1/6). `tests/top_set.rs` measures all
-//! three. So there are no confidence intervals for this mechanism, and the error does not vanish with the number of
-//! reports of one round.
+//! **The estimate is biased.** Under one rotation the expected report of one client points a little
+//! away from x: the cosine is 2φ(z_q)/√(2q) for a dense vector, 0.87 at q = 1/6 and 0.80 at q =
+//! 1/2. This error changes from rotation to rotation, and for dense vectors it vanishes in the mean
+//! over rotations. Vectors with fewer than about ten coordinates that are not 0 have a y that is
+//! not like normals. Their direction and their length stay biased, whatever the number of
+//! rotations: a vector with three such coordinates has a cosine of 0.89 in the mean at q = 1/6, and
+//! one along an axis comes out with a length of q/φ(z_q), 0.67 at q = 1/6. `tests/top_set.rs`
+//! measures all of this. So there are no confidence intervals for this mechanism, and the error of
+//! one round does not vanish with the number of its reports.
 
 use crate::clip;
 use crate::coin::Coin;
@@ -54,15 +60,16 @@ pub struct TopSet {
 }
 
 impl TopSet {
-    /// For vectors of `dimension` ≥ 2 coordinates, scaled down to a Euclidean length of at most `bound`; with the rotation
-    /// of the seed 0 until [`in_round`](Randomizer::in_round) gives it another.
+    /// For vectors of `dimension` ≥ 2 coordinates, scaled down to a Euclidean length of at most
+    /// `bound`; with the rotation of the seed 0 until [`in_round`](Randomizer::in_round) gives it
+    /// another.
     pub fn new(local_epsilon: f64, dimension: u32, bound: f32, share: f64) -> Result<Self> {
         let mechanism = Mechanism::TopSet { local_epsilon, dimension: u64::from(dimension), share };
         let spec = RandomizerSpec::new(mechanism)?;
         require(bound > 0.0 && bound.is_finite(), "clip", "a finite number above 0", bound)?;
         let size = TopSetSize::new(u64::from(dimension), share);
-        // t = 1/(1 + (2D/M)/(e^ε0−1)), rounded down as for randomized response: 2D/M is one more operation, and five
-        // units pay for five.
+        // t = 1/(1 + (2D/M)/(e^ε0−1)), rounded down as for randomized response: 2D/M is one more
+        // operation, and five units pay for five.
         let odds = size.candidates as f64 / size.chosen as f64 / libm::expm1(local_epsilon);
         let truth = Coin::at_most((1.0 / (1.0 + odds) * (1.0 - 3.0 * f64::EPSILON)).min(1.0 - f64::EPSILON / 2.0));
         require(
@@ -80,7 +87,8 @@ impl TopSet {
         self.size
     }
 
-    /// t: the coin that says whether the report of a vector of length C or more comes from its own set whatever else is drawn.
+    /// t: the coin that says whether the report of a vector of length C or more comes from its own
+    /// set whatever else is drawn.
     pub fn truth_coin(&self) -> Coin {
         self.truth
     }
@@ -88,7 +96,8 @@ impl TopSet {
     /// The same for `input`: an auditor needs to know it exactly.
     pub fn coin_of(&self, input: &[f32]) -> Coin {
         let lean = (norms::l2_norm(input) / f64::from(self.bound)).min(1.0);
-        // Thresholds have at most 53 digits, so that a product with at most 1 is at most the threshold.
+        // Thresholds have at most 53 digits, so that a product with at most 1 is at most the
+        // threshold.
         Coin::with_threshold((lean * self.truth.threshold() as f64) as u64)
     }
 
@@ -110,8 +119,9 @@ impl TopSet {
 
     /// A candidate that is uniform in the own set of the vector that was rotated to `y`.
     ///
-    /// Coordinates are drawn until one is among the M largest: M/D of them are. One that ranks below one that was refused
-    /// is refused without counting again, so the number of counts stays small even for small sets.
+    /// Coordinates are drawn until one is among the M largest: M/D of them are. One that ranks
+    /// below one that was refused is refused without counting again, so the number of counts stays
+    /// small even for small sets.
     fn draw_chosen<R: Randomness + ?Sized>(&self, y: &[f32], rng: &mut R) -> SignedIndex {
         let mut refused: Option<usize> = None;
         loop {
@@ -131,8 +141,9 @@ impl TopSet {
         SignedIndex { index: (word / 2) as u32, is_positive: word % 2 == 1 }
     }
 
-    /// Calls `consume` with `input`, rotated, in room that a thread keeps. Its scale does not matter: it is such that nothing
-    /// overflows, and that something is left of the smallest numbers.
+    /// Calls `consume` with `input`, rotated, in room that a thread keeps. Its scale does not
+    /// matter: it is such that nothing overflows, and that something is left of the smallest
+    /// numbers.
     fn with_rotated<T>(&self, input: &[f32], consume: impl FnOnce(&[f32]) -> T) -> T {
         thread_local! {
             static ROTATED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
@@ -156,7 +167,8 @@ fn is_before(y: &[f32], i: usize, j: usize) -> bool {
     left > right || (left >= right && i < j)
 }
 
-/// How many coordinates come before `j`: the larger ones, and of equal ones those with a lower index.
+/// How many coordinates come before `j`: the larger ones, and of equal ones those with a lower
+/// index.
 fn rank(y: &[f32], j: usize) -> u64 {
     let size = y[j].abs();
     let (before, from) = y.split_at(j);
@@ -189,7 +201,8 @@ impl Randomizer for TopSet {
     fn randomize<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Result<SignedIndex> {
         clip::require_vector(input, self.dimension as usize)?;
         let is_chosen = self.coin_of(input).flip(rng);
-        // Of a released report nobody may learn from the time it took whether the coin said that it comes from the own set.
+        // Of a released report nobody may learn from the time it took whether the coin said that it
+        // comes from the own set.
         if is_chosen || rng.is_for_release() {
             let chosen = self.with_rotated(input, |y| self.draw_chosen(y, rng));
             if is_chosen {
@@ -236,13 +249,14 @@ impl Likelihood for TopSet {
     }
 
     fn worst_case_inputs(&self) -> [Box<[f32]>; 2] {
-        // Every |y_j| is the same, so their sets have the same coordinates with opposite signs: they are disjoint.
+        // Every |y_j| is the same, so their sets have the same coordinates with opposite signs:
+        // they are disjoint.
         clip::opposite_poles(self.bound, self.dimension)
     }
 }
 
-/// Per coordinate of the rotated vectors, + reports less − reports: exact, whatever the order. They are rotated back
-/// once, by [`mean`](Aggregator::mean).
+/// Per coordinate of the rotated vectors, + reports less − reports: exact, whatever the order. They
+/// are rotated back once, by [`mean`](Aggregator::mean).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RotatedCounts {
     counts: SignedCounts,

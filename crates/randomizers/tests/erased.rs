@@ -5,7 +5,7 @@
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{category_randomizer, vector_randomizer};
-use shuffledp_randomizers::{Aggregator, RInf, Randomizer, SimulationRng};
+use shuffledp_randomizers::{Aggregator, PublicSeed, RInf, Randomizer, SimulationRng};
 
 const SHAPE: VectorShape = VectorShape { dimension: 3, clip: 0.5 };
 
@@ -21,6 +21,8 @@ fn vector_mechanisms() -> [Mechanism; 10] {
         Mechanism::R2 { local_epsilon },
         Mechanism::LdpSgd { local_epsilon },
         Mechanism::PrivUnit { local_epsilon, dimension: 3 },
+        // Its estimate is biased, by less than what is asked for here.
+        Mechanism::TopSet { local_epsilon, dimension: 3, share: 0.25 },
         Mechanism::Gaussian { sigma: 1.0 },
         Mechanism::DiscreteGaussian { sigma: 1.0 },
         Mechanism::RoundedGaussian { sigma: 1.0 },
@@ -75,6 +77,29 @@ fn frames_are_those_of_the_typed_mechanism() {
 }
 
 #[test]
+fn only_public_randomness_changes_with_the_round() {
+    for mechanism in vector_mechanisms() {
+        let randomizer = vector_randomizer(spec(mechanism), SHAPE).unwrap();
+        let rounds = [PublicSeed([1; 32]), PublicSeed([2; 32])].map(|seed| randomizer.in_round(seed));
+        assert!(rounds.iter().all(|round| round.spec() == spec(mechanism)), "{mechanism:?}");
+        assert!(rounds.iter().all(|round| round.frame_len() == randomizer.frame_len()), "{mechanism:?}");
+        let reports = rounds.each_ref().map(|round| {
+            let (mut rng, mut frame) = (SimulationRng::from_seed(3), vec![0; round.frame_len()]);
+            let mut one = || {
+                round.randomize_into(&[0.5, 0.1, 0.2], &mut rng, &mut frame).unwrap();
+                frame.clone()
+            };
+            (0..50).map(|_| one()).collect::<Vec<_>>()
+        });
+        // Reports of one round are nothing to another, if it rotates.
+        let is_rotated = matches!(mechanism, Mechanism::TopSet { .. });
+        assert_eq!(reports[0] != reports[1], is_rotated, "{mechanism:?}");
+        let merged = rounds[0].aggregator().merge(rounds[1].aggregator());
+        assert_eq!(merged.is_err(), is_rotated, "{mechanism:?}");
+    }
+}
+
+#[test]
 fn categories_too() {
     let krr = category_randomizer(spec(Mechanism::Krr { local_epsilon: 1.0, categories: 5 })).unwrap();
     assert_eq!(krr.categories(), 5);
@@ -97,6 +122,8 @@ fn what_does_not_fit_is_refused() {
     assert!(category_randomizer(spec(Mechanism::RInf { local_epsilon: 1.0 })).is_err());
     // Accounting was told another dimension than is run.
     assert!(vector_randomizer(spec(Mechanism::PrivUnit { local_epsilon: 1.0, dimension: 4 }), SHAPE).is_err());
+    let top_set = Mechanism::TopSet { local_epsilon: 1.0, dimension: 4, share: 0.25 };
+    assert!(vector_randomizer(spec(top_set), SHAPE).is_err());
     let randomizer = |local_epsilon| vector_randomizer(spec(Mechanism::R1 { local_epsilon }), SHAPE).unwrap();
     let mut one = randomizer(1.0).aggregator();
     assert!(one.merge(randomizer(1.5).aggregator()).is_err());

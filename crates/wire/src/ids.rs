@@ -150,10 +150,12 @@ impl RoundContext {
         bytes
     }
 
-    /// The public seed of the round: SHA-256 of `shuffledp v1 public seed`, a zero byte and the encoding.
+    /// The public seed of the round: SHA-256 of `shuffledp v1 public seed`, a zero byte and the
+    /// encoding.
     ///
-    /// Everything in it is gathered by, so that a server that wants another seed for some clients only splits them off
-    /// into a batch of their own. When a round opens and closes is not in it, for that is not gathered by.
+    /// Everything in it is gathered by, so that a server that wants another seed for some clients
+    /// only splits them off into a batch of their own. When a round opens and closes is not in it,
+    /// for that is not gathered by.
     pub fn public_seed(&self) -> [u8; 32] {
         Sha256::new().chain_update(b"shuffledp v1 public seed\0").chain_update(self.to_bytes()).finalize().into()
     }

@@ -4,7 +4,7 @@ use shuffledp_randomizers::estimate::mean::{of_numbers, of_vectors};
 use shuffledp_randomizers::estimate::{Confidence, Interval, histogram};
 use shuffledp_randomizers::{
     DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, PrivUnit, R1, RInf, Randomizer, RandomizerError,
-    Result, RoundedGaussian,
+    Result, RoundedGaussian, TopSet,
 };
 
 /// What Python asks of a mechanism beyond [`Randomizer`].
@@ -51,6 +51,9 @@ impl Native for Duchi {
 impl Native for PrivUnit {
     const ADDS_IN_PARALLEL: bool = true;
 }
+
+// Its estimate is biased, so it has no intervals.
+impl Native for TopSet {}
 
 impl Native for DiscreteGaussian {
     const ADDS_IN_PARALLEL: bool = true;

@@ -14,12 +14,14 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::{
-    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, R1, RInf, RoundedGaussian,
+    DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Laplace, PrivUnit, PublicSeed, R1, RInf, Randomizer,
+    RoundedGaussian, TopSet,
 };
 
 /// A mechanism over vectors, by the command line's name; the mechanisms of this module are such.
 ///
-/// `clip` is the norm to which vectors are clipped, in the mechanism's own (ℓ1, ℓ2 or ℓ∞).
+/// `clip` is the norm to which vectors are clipped, in the mechanism's own (ℓ1, ℓ2 or ℓ∞). `public_seed`, 32 bytes,
+/// is the public randomness of a round. Only top-set uses it.
 ///
 /// >>> from shuffledp.randomizers import VectorRandomizer
 /// >>> VectorRandomizer("r-inf", local_epsilon=2.0, dimension=13_706, clip=0.01).frame_len
@@ -30,6 +32,7 @@ pub(crate) struct VectorRandomizer {
     mechanism: Box<dyn VectorMechanism>,
     dimension: u32,
     clip: f64,
+    public_seed: Option<[u8; 32]>,
 }
 
 impl VectorRandomizer {
@@ -59,13 +62,27 @@ impl VectorRandomizer {
         super::add_parameters(&parameters, &self.mechanism.spec())?;
         parameters.set_item("dimension", self.dimension)?;
         parameters.set_item("clip", self.clip)?;
+        if let Some(seed) = &self.public_seed {
+            parameters.set_item("public_seed", PyBytes::new(py, seed))?;
+        }
         Ok(parameters)
     }
 }
 
-/// The mechanism that `spec` names.
-fn mechanism(spec: RandomizerSpec, shape: VectorShape) -> PyResult<Box<dyn VectorMechanism>> {
+/// The mechanism that `spec` names, in the round of this seed.
+fn mechanism(
+    spec: RandomizerSpec,
+    shape: VectorShape,
+    public_seed: Option<[u8; 32]>,
+) -> PyResult<Box<dyn VectorMechanism>> {
     let VectorShape { dimension, clip } = shape;
+    if let Mechanism::TopSet { local_epsilon, share, .. } = spec.mechanism() {
+        let mechanism = TopSet::new(local_epsilon, dimension, clip, share).map_err(refused)?;
+        return Ok(Box::new(mechanism.in_round(PublicSeed(public_seed.unwrap_or_default()))));
+    }
+    if public_seed.is_some() {
+        return Err(ParameterError::new_err("public_seed belongs to randomizer top-set; leave it out"));
+    }
     Ok(match spec.mechanism() {
         Mechanism::RInf { local_epsilon } => Box::new(RInf::new(local_epsilon, dimension, clip).map_err(refused)?),
         Mechanism::R1 { local_epsilon } => Box::new(R1::new(local_epsilon, dimension, clip).map_err(refused)?),
@@ -93,15 +110,28 @@ fn mechanism(spec: RandomizerSpec, shape: VectorShape) -> PyResult<Box<dyn Vecto
     })
 }
 
+fn seed_of(bytes: &Bound<'_, PyBytes>) -> PyResult<[u8; 32]> {
+    let bytes = bytes.as_bytes();
+    let wrong = |_| ParameterError::new_err(format!("public_seed must be 32 bytes, but has {}", bytes.len()));
+    bytes.try_into().map_err(wrong)
+}
+
 #[pymethods]
 impl VectorRandomizer {
     #[new]
-    #[pyo3(signature = (name, *, dimension, clip, **parameters))]
-    fn new(name: &str, dimension: u32, clip: f64, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    #[pyo3(signature = (name, *, dimension, clip, public_seed=None, **parameters))]
+    fn new(
+        name: &str,
+        dimension: u32,
+        clip: f64,
+        public_seed: Option<&Bound<'_, PyBytes>>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let arguments = Arguments::read("VectorRandomizer", Takes::Round, parameters)?.named(name);
         let spec = arguments.in_dimension(dimension)?.randomizer()?;
-        let mechanism = mechanism(spec, VectorShape { dimension, clip: clip as f32 })?;
-        Ok(Self { name: name.to_owned(), mechanism, dimension, clip })
+        let public_seed = public_seed.map(seed_of).transpose()?;
+        let mechanism = mechanism(spec, VectorShape { dimension, clip: clip as f32 }, public_seed)?;
+        Ok(Self { name: name.to_owned(), mechanism, dimension, clip, public_seed })
     }
 
     /// The command line's name of it.
@@ -120,6 +150,12 @@ impl VectorRandomizer {
     #[getter]
     fn clip(&self) -> f64 {
         self.clip
+    }
+
+    /// The public randomness of the round, if any was given.
+    #[getter]
+    fn public_seed<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.public_seed.map(|seed| PyBytes::new(py, &seed))
     }
 
     /// Bytes of every report.

@@ -184,8 +184,9 @@ impl Mechanism {
                 Local::two_level(local_epsilon, 0.5)
             }
             PrivUnit { local_epsilon, dimension } => Local::caps(local_epsilon, dimension),
-            // Any set of M candidates is private, whatever ranks them. Two opposite unit vectors along an axis
-            // have disjoint sets under every rotation, which is all that lower bounds of two levels ask for.
+            // Any set of M candidates is private, whatever ranks them. Two opposite unit vectors
+            // along an axis have disjoint sets under every rotation, which is all that lower bounds
+            // of two levels ask for.
             TopSet { local_epsilon, dimension, share } => {
                 Local::two_level(local_epsilon, TopSetSize::new(dimension, share).share())
             }

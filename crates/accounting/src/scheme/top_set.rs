@@ -46,4 +46,25 @@ mod tests {
             assert_eq!(size.share(), chosen as f64 / candidates as f64);
         }
     }
+
+    /// One candidate of eight is randomized response over eight values, but for a third record
+    /// whose set meets neither of two others.
+    #[test]
+    fn one_candidate_is_randomized_response() {
+        use crate::bound::Standing;
+        use crate::catalogue::{Options, Target, survey};
+        use crate::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
+        let scheme = Scheme::subsampled(10_000, 500).unwrap();
+        let bounds = |mechanism| {
+            let randomizer = RandomizerSpec::new(mechanism).unwrap();
+            let question = Question::new(Round { scheme, randomizer }, 20).unwrap();
+            let survey = survey(&question, Target::EpsilonAt { delta: 1e-6 }, &Options::default()).unwrap();
+            let upper = survey.best_upper(Standing::Rigorous).unwrap().value;
+            (upper, survey.best_lower().unwrap().value)
+        };
+        let (upper, lower) = bounds(Mechanism::TopSet { local_epsilon: 2.0, dimension: 3, share: 0.125 });
+        let (of_values, below) = bounds(Mechanism::Krr { local_epsilon: 2.0, categories: 8 });
+        assert_eq!(upper, of_values);
+        assert!(0.0 < lower && lower <= below && lower < upper, "{lower} {below} {upper}");
+    }
 }

@@ -98,7 +98,8 @@ impl Algorithm {
         if let Self::ShuffledNoisySgd { blocks, .. } = *self { blocks } else { 1 }
     }
 
-    /// What is charged for gradients of `dimension` numbers, if they are private; `rounds` and δ decide where there is more than one way.
+    /// What is charged for gradients of `dimension` numbers, if they are private; `rounds` and δ
+    /// decide where there is more than one way.
     pub(crate) fn cost(&self, clients: u64, dimension: u32, rounds: u64, delta: f64) -> Result<Option<Cost>> {
         let scheme = self.scheme(clients)?;
         Ok(match *self {

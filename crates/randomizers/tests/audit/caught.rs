@@ -6,6 +6,7 @@ use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Scheme};
 use shuffledp_randomizers::audit::{Audit, Options, RawInput, Simulated};
 use shuffledp_randomizers::{
     DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, Likelihood, PrivUnit, R1, RInf, RoundedGaussian,
+    TopSet,
 };
 
 fn options() -> Options {
@@ -50,6 +51,8 @@ fn less_noise_than_said_whatever_the_mechanism() {
     assert_caught(Mechanism::R1 { local_epsilon }, R1::new(2.0, 3, 1.0).unwrap());
     assert_caught(Mechanism::R2 { local_epsilon }, Duchi::new(2.0, 3, 1.0).unwrap());
     assert_caught(Mechanism::PrivUnit { local_epsilon, dimension: 3 }, PrivUnit::new(2.0, 3, 1.0).unwrap());
+    let top_set = Mechanism::TopSet { local_epsilon, dimension: 3, share: 0.25 };
+    assert_caught(top_set, TopSet::new(2.0, 3, 1.0, 0.25).unwrap());
     assert_caught(Mechanism::Laplace { local_epsilon }, Laplace::new(2.0, 3, 1.0).unwrap());
     assert_caught(Mechanism::DiscreteLaplace { local_epsilon }, DiscreteLaplace::new(2.0, 3, 1.0).unwrap());
     assert_caught(Mechanism::Gaussian { sigma: 8.0 }, Gaussian::new(1.0, 3, 1.0).unwrap());

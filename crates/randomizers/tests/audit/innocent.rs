@@ -5,6 +5,7 @@ use shuffledp_accounting::scheme::Scheme;
 use shuffledp_randomizers::audit::{Audit, Finding, Options, RawInput, Simulated};
 use shuffledp_randomizers::{
     DiscreteGaussian, DiscreteLaplace, Duchi, Gaussian, Krr, Laplace, Likelihood, PrivUnit, R1, RInf, RoundedGaussian,
+    TopSet,
 };
 
 const REPETITIONS: u64 = 200;
@@ -72,6 +73,7 @@ fn mechanisms_over_categories() {
 fn mechanisms_of_two_levels() {
     assert_innocent("r-1", &R1::new(1.0, 3, 1.0).unwrap(), Scheme::subsampled(6, 4));
     assert_innocent("r-2", &Duchi::new(2.0, 2, 1.0).unwrap(), Scheme::check_in(6, 0.8, 0.1));
+    assert_innocent("top-set", &TopSet::new(1.5, 4, 1.0, 0.25).unwrap(), Scheme::subsampled(6, 4));
     assert_innocent("priv-unit", &PrivUnit::new(2.0, 3, 1.0).unwrap(), Scheme::shuffle(4));
 }
 
