@@ -111,15 +111,14 @@ fn rounded_reports_lose_no_more_than_enumerated() {
             for epsilon in [0.0, 0.3 / sigma, 1.0 / sigma, 3.0 / sigma, 6.0 / sigma] {
                 let exact = enumerated(clients, &x, &z, f64::exp(epsilon));
                 let target = Target::DeltaAt { epsilon };
-                let lower = ["full-report-pld", "one-bit-pld"].map(|id| {
-                    is_exceeded_by_gaussian |= answer(id, &gaussian, target).unwrap() > exact + 1e-6;
-                    answer(id, &rounded, target).unwrap()
-                });
-                let label = format!("{clients}, {adjacency:?}, σ = {sigma}, ε = {epsilon}: {lower:?} {exact:e}");
+                let [lower, others] = [&rounded, &gaussian]
+                    .map(|question| ["full-report-pld", "one-bit-pld"].map(|id| answer(id, question, target).unwrap()));
+                is_exceeded_by_gaussian |= others.iter().any(|other| *other > exact + 1e-6);
+                let label = format!("{clients}, σ = {sigma}, ε = {epsilon}: {lower:?} {others:?} {exact:e}");
                 // Differences of probabilities that add up to 1.
                 assert!(lower.iter().all(|lower| *lower <= exact + 1e-14), "{label}");
-                // Whole reports where they tell little each, one bit where they tell much.
-                assert!(lower[0].max(lower[1]) >= 0.9 * exact - 2e-3, "{label}");
+                // And little less is lost than by the Gaussian: a cell is half a deviation wide.
+                assert!(lower[0].max(lower[1]) >= 0.75 * others[0].max(others[1]).min(exact) - 2e-3, "{label}");
             }
         }
     }

@@ -21,6 +21,7 @@ const CLDP: &str = "kind = 'cldp-sgd'\nsampled = 500\nclip = 0.01\nrandomizer = 
 const LDP_SGD: &str =
     "kind = 'check-in'\nrate = 0.25\ndrop_out = 0.1\nclip = 1\nrandomizer = { name = 'ldp-sgd', local_epsilon = 2 }";
 const GAUSSIAN: &str = "kind = 'check-in'\nrate = 0.25\nclip = 1\nrandomizer = { name = 'gaussian', sigma = 2 }";
+const ROUNDED: &str = "kind = 'check-in'\nrate = 0.25\nclip = 1\nrandomizer = { name = 'rounded-gaussian', sigma = 2 }";
 const BLOCKS: &str = "kind = 'shuffled-noisy-sgd'\nblocks = 10\nclip = 1\nlocal_epsilon = 1";
 const PLAIN: &str = "kind = 'no-privacy'\nsampled = 500";
 
@@ -60,7 +61,12 @@ fn easy(seed: u64) -> Examples {
 #[test]
 fn private_runs_learn_and_are_charged() {
     let (train, test) = (easy(1), easy(2));
-    let runs = [(CLDP.replace("0.01", "1"), 500..501), (LDP_SGD.to_owned(), 350..550), (GAUSSIAN.to_owned(), 400..600)];
+    let runs = [
+        (CLDP.replace("0.01", "1"), 500..501),
+        (LDP_SGD.to_owned(), 350..550),
+        (GAUSSIAN.to_owned(), 400..600),
+        (ROUNDED.to_owned(), 400..600),
+    ];
     for ((algorithm, heard), seed) in runs.iter().flat_map(|run| [1, 2].map(|seed| (run, seed))) {
         let rounds = 40;
         let config = TrainingConfig { seed, ..config(rounds, 0.3, algorithm, "") };
@@ -295,7 +301,7 @@ fn the_round_that_would_exceed_the_budget_is_not_run() {
 fn the_same_whatever_the_number_of_threads() {
     let data = data();
     let population = Population::new(&data.train, Some(2500), 9).unwrap();
-    for algorithm in [CLDP, LDP_SGD, GAUSSIAN, BLOCKS, PLAIN] {
+    for algorithm in [CLDP, LDP_SGD, GAUSSIAN, ROUNDED, BLOCKS, PLAIN] {
         let config = config(3, 0.3, algorithm, "");
         let weights = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
