@@ -5,7 +5,8 @@
 
 use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::catalogue::{Options, Target, ask, method};
-use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
+use shuffledp_accounting::numerics::normal;
+use shuffledp_accounting::scheme::{Adjacency, Mechanism, Question, RandomizerSpec, Round, Scheme};
 
 fn question(scheme: Scheme, mechanism: Mechanism, rounds: u64) -> Question {
     let round = Round { scheme, randomizer: RandomizerSpec::new(mechanism).unwrap() };
@@ -61,6 +62,82 @@ fn discrete_laplace_has_the_bound_of_the_continuous() {
     assert!((discrete - continuous).abs() < 1e-8 && discrete < upper, "{discrete} {continuous} {upper}");
 }
 
+/// The probabilities of rounded reports from a record at `position` deviations, in cells of half a
+/// deviation about the multiples of it.
+fn cells(position: f64) -> Vec<f64> {
+    let cell = |y: i32| {
+        let [from, to] = [-0.25, 0.25].map(|edge| f64::from(y) / 2.0 + edge - position);
+        if from > 0.0 { normal::cdf(-from) - normal::cdf(-to) } else { normal::cdf(to) - normal::cdf(from) }
+    };
+    (-60..=60).map(cell).collect()
+}
+
+/// H_t of one round of one or two clients by enumeration, the larger direction: the victim holds x or z,
+/// the other one z.
+fn enumerated(clients: u64, x: &[f64], z: &[f64], t: f64) -> f64 {
+    let mut sums = [0.0, 0.0];
+    let mut add = |p: f64, q: f64| {
+        sums[0] += (p - t * q).max(0.0);
+        sums[1] += (q - t * p).max(0.0);
+    };
+    for i in 0..x.len() {
+        match clients {
+            1 => add(x[i], z[i]),
+            _ => (0..x.len()).for_each(|j| add(0.5 * (x[i] * z[j] + z[i] * x[j]), z[i] * z[j])),
+        }
+    }
+    sums[0].max(sums[1])
+}
+
+/// Rounded reports tell less than those of the Gaussian: their own enumeration is not exceeded, which
+/// the Gaussian's bounds would do.
+#[test]
+fn rounded_reports_lose_no_more_than_enumerated() {
+    let mut is_exceeded_by_gaussian = false;
+    for (clients, adjacency) in
+        [(1, Adjacency::ReplaceOne), (2, Adjacency::ReplaceOne), (1, Adjacency::ZeroOut), (2, Adjacency::ZeroOut)]
+    {
+        for sigma in [0.4, 1.0, 3.0, 8.0] {
+            let [x, z] = match adjacency {
+                Adjacency::ReplaceOne => [1.0 / sigma, -1.0 / sigma],
+                Adjacency::ZeroOut => [1.0 / sigma, 0.0],
+            };
+            let (x, z) = (cells(x), cells(z));
+            let asked = |mechanism| {
+                question(Scheme::shuffle(clients).unwrap(), mechanism, 1).with_adjacency(adjacency).unwrap()
+            };
+            let (rounded, gaussian) =
+                (asked(Mechanism::RoundedGaussian { sigma }), asked(Mechanism::Gaussian { sigma }));
+            for epsilon in [0.0, 0.3 / sigma, 1.0 / sigma, 3.0 / sigma, 6.0 / sigma] {
+                let exact = enumerated(clients, &x, &z, f64::exp(epsilon));
+                let target = Target::DeltaAt { epsilon };
+                let [lower, others] = [&rounded, &gaussian]
+                    .map(|question| ["full-report-pld", "one-bit-pld"].map(|id| answer(id, question, target).unwrap()));
+                is_exceeded_by_gaussian |= others.iter().any(|other| *other > exact + 1e-6);
+                let label = format!("{clients}, σ = {sigma}, ε = {epsilon}: {lower:?} {others:?} {exact:e}");
+                // Differences of probabilities that add up to 1.
+                assert!(lower.iter().all(|lower| *lower <= exact + 1e-14), "{label}");
+                // And little less is lost than by the Gaussian: a cell is half a deviation wide.
+                assert!(lower[0].max(lower[1]) >= 0.75 * others[0].max(others[1]).min(exact) - 2e-3, "{label}");
+            }
+        }
+    }
+    assert!(is_exceeded_by_gaussian);
+}
+
+/// The upper bounds are the Gaussian's, the lower bounds a little less.
+#[test]
+fn rounded_reports_lose_nearly_what_the_gaussians_do() {
+    let [rounded, gaussian] =
+        [Mechanism::RoundedGaussian { sigma: 5.0 }, Mechanism::Gaussian { sigma: 5.0 }].map(|mechanism| {
+            ["displacement-profile-pld", "full-report-pld", "one-bit-pld"]
+                .map(|id| epsilon(id, &headline(mechanism), 1e-8))
+        });
+    assert_eq!(rounded[0].to_bits(), gaussian[0].to_bits());
+    assert!(rounded[1] < gaussian[1] && rounded[1] > 0.98 * gaussian[1], "{rounded:?} {gaussian:?}");
+    assert!(rounded[2] <= gaussian[2] && rounded[2] > 0.97 * gaussian[2], "{rounded:?} {gaussian:?}");
+}
+
 /// No question is too extreme for a sound answer, or for a plain refusal.
 #[test]
 fn extreme_questions_have_sound_answers() {
@@ -78,6 +155,7 @@ fn extreme_questions_have_sound_answers() {
         Mechanism::Gaussian { sigma: 0.3 },
         Mechanism::Gaussian { sigma: 1.5 },
         Mechanism::Gaussian { sigma: 1000.0 },
+        Mechanism::RoundedGaussian { sigma: 0.3 },
         Mechanism::Laplace { local_epsilon: 1e-6 },
         Mechanism::Laplace { local_epsilon: 20.0 },
         Mechanism::Krr { local_epsilon: 20.0, categories: 1_000_000 },
@@ -96,7 +174,9 @@ fn extreme_questions_have_sound_answers() {
                                     }
                                     // The Gaussian profile at δ is below μ²/2 + 38μ for any δ that
                                     // floats can write.
-                                    Mechanism::Gaussian { sigma } => 2.0 / sigma / sigma + 76.0 / sigma,
+                                    Mechanism::Gaussian { sigma } | Mechanism::RoundedGaussian { sigma } => {
+                                        2.0 / sigma / sigma + 76.0 / sigma
+                                    }
                                     _ => f64::INFINITY,
                                 };
                             assert!((0.0..=most).contains(&lower), "{id} {question:?}: {lower}");
@@ -143,7 +223,8 @@ fn stays_below_the_displacement_bound() {
         };
         let local_epsilon = log_uniform(&mut state, 0.01, 4.0);
         let mechanism = match i % 5 {
-            0 | 1 => Mechanism::Gaussian { sigma: log_uniform(&mut state, 4.0, 100.0) },
+            0 => Mechanism::Gaussian { sigma: log_uniform(&mut state, 4.0, 100.0) },
+            1 => Mechanism::RoundedGaussian { sigma: log_uniform(&mut state, 4.0, 100.0) },
             2 | 3 => Mechanism::Laplace { local_epsilon },
             _ => Mechanism::PrivUnit { local_epsilon, dimension: log_uniform(&mut state, 2.0, 1e4) as u64 },
         };

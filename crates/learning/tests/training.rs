@@ -24,6 +24,7 @@ const GAUSSIAN: &str = "kind = 'check-in'\nrate = 0.25\nclip = 1\nrandomizer = {
 /// Its dimension is the model's.
 const TOP_SET: &str =
     "kind = 'check-in'\nrate = 0.25\nclip = 1\nrandomizer = { name = 'top-set', local_epsilon = 2, share = 0.2 }";
+const ROUNDED: &str = "kind = 'check-in'\nrate = 0.25\nclip = 1\nrandomizer = { name = 'rounded-gaussian', sigma = 2 }";
 const BLOCKS: &str = "kind = 'shuffled-noisy-sgd'\nblocks = 10\nclip = 1\nlocal_epsilon = 1";
 const PLAIN: &str = "kind = 'no-privacy'\nsampled = 500";
 
@@ -68,6 +69,7 @@ fn private_runs_learn_and_are_charged() {
         (LDP_SGD.to_owned(), 350..550),
         (GAUSSIAN.to_owned(), 400..600),
         (TOP_SET.to_owned(), 400..600),
+        (ROUNDED.to_owned(), 400..600),
     ];
     for ((algorithm, heard), seed) in runs.iter().flat_map(|run| [1, 2].map(|seed| (run, seed))) {
         let rounds = 40;
@@ -303,7 +305,7 @@ fn the_round_that_would_exceed_the_budget_is_not_run() {
 fn the_same_whatever_the_number_of_threads() {
     let data = data();
     let population = Population::new(&data.train, Some(2500), 9).unwrap();
-    for algorithm in [CLDP, LDP_SGD, GAUSSIAN, TOP_SET, BLOCKS, PLAIN] {
+    for algorithm in [CLDP, LDP_SGD, GAUSSIAN, ROUNDED, TOP_SET, BLOCKS, PLAIN] {
         let config = config(3, 0.3, algorithm, "");
         let weights = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

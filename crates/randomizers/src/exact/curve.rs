@@ -65,14 +65,14 @@ pub(super) enum Direction {
 pub(super) fn exponential(numerator: &BigUint, bits: u64, precision: u64, direction: Direction) -> BigUint {
     let one = BigUint::from(1_u32) << precision;
     let up = direction == Direction::Up;
+    let almost_one = (BigUint::from(1_u32) << bits) - 1_u32;
     let mut term = one.clone();
     let mut sum = one;
     let mut n = 0_u64;
     loop {
         n += 1;
         let product = &term * numerator;
-        let divisor = BigUint::from(n) << bits;
-        term = if up { (product + &divisor - 1_u32) / divisor } else { product / divisor };
+        term = if up { (((product + &almost_one) >> bits) + (n - 1)) / n } else { (product >> bits) / n };
         sum += &term;
         let is_last = if up {
             term <= BigUint::from(1_u32) && (BigUint::from(n) << bits) >= (numerator << 1_u32)

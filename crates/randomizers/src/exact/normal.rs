@@ -99,26 +99,10 @@ impl ExactNormal {
     }
 
     /// Returns whether the point (x, h) of a box is below the curve, if 32 digits can tell.
-    ///
-    /// The curve at x is `top·e^−z`, z = (x² − a²)/2, a the left edge of the column. For z ≥ 0,
-    /// e^−z is at least 1 − z + z²/2 − z³/6 and at most that plus z⁴/24. All numbers here are in units
-    /// of 2^−32 and z is below 0.14. z is rounded down by less than 1.01 (which includes the digits of
-    /// x that are not drawn), z²/2 by less than 1, z³/6 by less than 1.5, z⁴/24 by less than 1: the
-    /// allowance of 4 on either side is above the sum of what can point one way.
     #[inline]
     fn is_below_curve(self, column: u16, digits: u64, row: u16, height: u64) -> Option<bool> {
-        const ALLOWANCE: u64 = 4;
-        let twice_left = u64::from(column) << (DIGITS + 1);
-        // In units of 2^−(2·56+1).
-        let z = u128::from(digits) * u128::from(twice_left + digits);
-        let z = (z >> (2 * Self::FRACTION_BITS + 1 - TOP_BITS)) as u64;
-        let half_square = z * z >> (TOP_BITS + 1);
-        let sixth_cube = (half_square * z >> TOP_BITS) / 3;
-        let series = (1 << TOP_BITS) - z + half_square - sixth_cube;
-        let next = (sixth_cube * z >> TOP_BITS) / 4;
-        let top = self.boxes.top(column);
-        let lowest = scaled(top, series - ALLOWANCE);
-        let highest = scaled(top + 1, series + next + ALLOWANCE) + 1;
+        let (lowest, highest) = self.curve(column, digits, ALLOWANCE);
+        // The digits of the height that are left out are less than 1.
         let height = u64::from(row) << TOP_BITS | height >> (u64::BITS - TOP_BITS);
         if height < lowest {
             Some(true)
@@ -128,7 +112,31 @@ impl ExactNormal {
             None
         }
     }
+
+    /// Returns bounds on the curve at all x that begin with these digits, in rows, in units of 2^−32.
+    ///
+    /// The curve at x is `top·e^−z`, z = (x² − a²)/2, a the left edge of the column. For z ≥ 0,
+    /// e^−z is at least 1 − z + z²/2 − z³/6 and at most that plus z⁴/24. All numbers here are in units
+    /// of 2^−32 and z is below 0.14. z is rounded down by less than 1.01 (which includes the digits of
+    /// x that are not drawn), z²/2 by less than 1, z³/6 by less than 1.5, z⁴/24 by less than 1. What
+    /// can point one way adds up to less than [`ALLOWANCE`].
+    #[inline]
+    fn curve(self, column: u16, digits: u64, allowance: u64) -> (u64, u64) {
+        let twice_left = u64::from(column) << (DIGITS + 1);
+        // In units of 2^−(2·56+1).
+        let z = u128::from(digits) * u128::from(twice_left + digits);
+        let z = (z >> (2 * Self::FRACTION_BITS + 1 - TOP_BITS)) as u64;
+        let half_square = z * z >> (TOP_BITS + 1);
+        let sixth_cube = (half_square * z >> TOP_BITS) / 3;
+        let series = (1 << TOP_BITS) - z + half_square - sixth_cube;
+        let next = (sixth_cube * z >> TOP_BITS) / 4;
+        let top = self.boxes.top(column);
+        (scaled(top, series - allowance), scaled(top + 1, series + next + allowance) + 1)
+    }
 }
+
+/// What rounding can do to a series, at most, in units of 2^−32.
+const ALLOWANCE: u64 = 4;
 
 /// x of a column and the digits in it, in units of 2^−56.
 #[inline]
@@ -152,5 +160,80 @@ fn leading_tails<R: Randomness + ?Sized>(rng: &mut R) -> u64 {
         if more < u64::from(u64::BITS) {
             return tails;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::curve::{Direction, exponential};
+    use super::*;
+    use crate::SimulationRng;
+
+    /// The curve in rows, in units of 2^−32, at x in units of 2^−56.
+    fn exact(x: i64, direction: Direction) -> BigUint {
+        let x = BigUint::from(x.unsigned_abs());
+        let opposite = if direction == Direction::Up { Direction::Down } else { Direction::Up };
+        let e = exponential(&(&x * &x), 2 * 56 + 1, 128, opposite);
+        let rows = BigUint::from(ROWS) << (128 + TOP_BITS);
+        if direction == Direction::Up { (rows + &e - 1_u32) / e } else { rows / e }
+    }
+
+    /// 32 digits never contradict arithmetic of any length. Without the allowance they would.
+    #[test]
+    fn the_curve_lies_between_its_bounds_and_needs_the_allowance() {
+        let normal = ExactNormal::new();
+        let mut rng = SimulationRng::from_seed(1);
+        let (mut needed, mut widest) = (0, 0);
+        for i in 0..40_000_u64 {
+            let column = (i % u64::from(COLUMNS)) as u16;
+            // Also the ends of a column.
+            let digits = match i / u64::from(COLUMNS) {
+                0 => 0,
+                1 => (1 << DIGITS) - 1,
+                _ => rng.bits() >> (u64::BITS - DIGITS),
+            };
+            let x = join(column, digits);
+            let (low, high) = (exact(x + 1, Direction::Down), exact(x, Direction::Up));
+            let (lowest, highest) = normal.curve(column, digits, ALLOWANCE);
+            assert!(BigUint::from(lowest) <= low && high <= BigUint::from(highest), "{column} {digits}");
+            widest = widest.max(highest - lowest);
+            let (lowest, highest) = normal.curve(column, digits, 0);
+            needed += u32::from(BigUint::from(lowest) > low || high > BigUint::from(highest));
+        }
+        assert!(needed > 100, "{needed}");
+        // z⁴/24 is 1.3e-5 at most: few points of a box are left undecided.
+        assert!(widest < 1 << 18, "{widest}");
+    }
+
+    #[test]
+    fn what_32_digits_decide_is_right_and_they_decide_nearly_all() {
+        let normal = ExactNormal::new();
+        let mut rng = SimulationRng::from_seed(2);
+        let mut undecided = 0;
+        for number in (0..1 << SLOT_BITS).cycle().take(100_000) {
+            let Err(Slot::Edge { column, row }) = normal.boxes.slot(number) else { continue };
+            let (digits, height) = (rng.bits() >> (SLOT_BITS + 1), rng.bits());
+            let point = Point {
+                x: BigUint::from(join(column, digits).unsigned_abs()),
+                x_bits: 56,
+                h: BigUint::from(u128::from(row) << 64 | u128::from(height)),
+                h_bits: 64,
+                denominator: ROWS.into(),
+            };
+            match normal.is_below_curve(column, digits, row, height) {
+                Some(is_below) => assert_eq!(point.decided(), Some(is_below), "{column} {row}"),
+                None => undecided += 1,
+            }
+        }
+        assert!(undecided < 10, "{undecided}");
+    }
+
+    #[test]
+    fn tails_are_geometric() {
+        let mut rng = SimulationRng::from_seed(3);
+        let mut counts = [0_u64; 3];
+        (0..80_000).for_each(|_| counts[leading_tails(&mut rng).min(2) as usize] += 1);
+        // 40,000, 20,000, 20,000; five deviations are below 710.
+        assert!(counts.iter().zip([40_000_u64, 20_000, 20_000]).all(|(&n, mean)| n.abs_diff(mean) < 710), "{counts:?}");
     }
 }

@@ -14,10 +14,16 @@ const CLIENT: u64 = 2;
 
 #[tokio::test]
 async fn two_rounds_end_in_the_simulations_weights() {
-    let world = World::with(
-        "clients = 300\nseed = 9\nclip = 0.5\nrandomizer = { name = 'ldp-sgd', local_epsilon = 2.0 }\n\
-         step = { schedule = { kind = 'cosine', rate = 0.5, rounds = 9 }, momentum = 0.5, weight_decay = 0.1, projection = 3.0, average_from = 2 }",
-    );
+    for randomizer in ["{ name = 'ldp-sgd', local_epsilon = 2.0 }", "{ name = 'rounded-gaussian', sigma = 5.0 }"] {
+        two_rounds_through(randomizer).await;
+    }
+}
+
+async fn two_rounds_through(randomizer: &str) {
+    let world = World::with(&format!(
+        "clients = 300\nseed = 9\nclip = 0.5\nrandomizer = {randomizer}\n\
+         step = {{ schedule = {{ kind = 'cosine', rate = 0.5, rounds = 9 }}, momentum = 0.5, weight_decay = 0.1, projection = 3.0, average_from = 2 }}",
+    ));
     let task = &world.config.task;
     let config = TrainingConfig {
         name: "same".to_owned(),
