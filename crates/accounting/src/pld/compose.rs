@@ -45,6 +45,13 @@ impl Rounds {
         Self { direction, parts }
     }
 
+    /// One of `divisor` repetitions of every lattice; `None` if some lattice occurs less often.
+    pub(crate) fn fewer(&self, divisor: u64) -> Option<Self> {
+        let fewer = |(lattice, count): &(Arc<LossLattice>, u64)| (Arc::clone(lattice), count / divisor);
+        let parts: Vec<_> = self.parts.iter().map(fewer).collect();
+        parts.iter().all(|(_, count)| *count > 0).then_some(Self { direction: self.direction, parts })
+    }
+
     /// Composes, tilted by θ. Windows reach `deviations` standard deviations to either side.
     pub(super) fn composed(&self, theta: f64, deviations: f64) -> Tilted {
         let parts = self.parts.iter().map(|(lattice, count)| (Tilted::new(lattice, theta), *count)).collect();
