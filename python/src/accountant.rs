@@ -2,7 +2,7 @@
 
 use crate::arguments::{Arguments, Takes};
 use crate::errors::{ParameterError, StateError, out_of_range, raised};
-use crate::interrupt::interruptible;
+use crate::interrupt::{guarded, interruptible};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -67,8 +67,9 @@ impl Accountant {
     /// Changes what happened. All or nothing, and what was answered before is forgotten.
     fn change(&self, change: impl FnOnce(&mut Inner) -> shuffledp_accounting::Result<()>) -> PyResult<()> {
         let mut state = self.state();
-        change(&mut state.inner).map_err(raised)?;
-        state.answers.clear();
+        let mut changed = state.inner.clone();
+        guarded(|| change(&mut changed))?.map_err(raised)?;
+        *state = State { inner: changed, answers: Vec::new() };
         Ok(())
     }
 
@@ -202,7 +203,7 @@ impl Accountant {
     /// True
     #[classmethod]
     fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        Ok(Self::holding(Inner::load(text).map_err(raised)?))
+        Ok(Self::holding(guarded(|| Inner::load(text))?.map_err(raised)?))
     }
 
     /// Writes the state to a file: beside it first, then in its place, so that a crash leaves the old or the new one.

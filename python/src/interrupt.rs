@@ -1,8 +1,11 @@
 //! Long work, with the interpreter released and Ctrl-C heard.
 
+use crate::errors::ShuffledpError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +23,35 @@ impl Waiting {
     pub(crate) fn is_over(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// Runs `work`. If it panics, which is a defect of ours, that is a `ShuffledpError`: the
+/// `PanicException` of PyO3 is a `BaseException`, which `except Exception` does not catch.
+///
+/// All work goes through here. What `work` was changing when it panicked must not be used again.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let why = said(panic.as_ref());
+        ShuffledpError::new_err(format!(
+            "the computation failed ({why}); nothing was answered or recorded. This is a defect of shuffledp: please report it"
+        ))
+    })
+}
+
+/// The message of a panic.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let owned = || panic.downcast_ref::<String>().map(String::as_str);
+    panic.downcast_ref::<&str>().copied().or_else(owned).unwrap_or("no reason given")
+}
+
+/// Panics, for the tests.
+#[pyfunction]
+fn _panic(py: Python<'_>) -> PyResult<()> {
+    interruptible(py, || panic!("a test asked for it"))
+}
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(_panic, module)?)
 }
 
 /// [`interruptible_steps`] of a single step: it is left to end by itself.
@@ -40,9 +72,9 @@ pub(crate) fn interruptible_steps<T: Send + 'static>(
     let waiting = Waiting::default();
     let told = waiting.clone();
     let (send, mut receive) = sync_channel(1);
-    let worker = std::thread::Builder::new().name("shuffledp".to_owned()).spawn(move || {
+    std::thread::Builder::new().name("shuffledp".to_owned()).spawn(move || {
         // Nobody listens after an interrupt; then there is nothing to say.
-        let _ = send.send(pool.install(|| work(&told)));
+        let _ = send.send(guarded(|| pool.install(|| work(&told))));
     })?;
     loop {
         let (receiver, received) = py.detach(move || {
@@ -51,16 +83,12 @@ pub(crate) fn interruptible_steps<T: Send + 'static>(
         });
         receive = receiver;
         match received {
-            Ok(value) => return Ok(value),
+            Ok(value) => return value,
             Err(RecvTimeoutError::Timeout) => {
                 py.check_signals().inspect_err(|_| waiting.0.store(true, Ordering::Relaxed))?;
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return match worker.join() {
-                    // PyO3 turns it into a PanicException.
-                    Err(panic) => std::panic::resume_unwind(panic),
-                    Ok(()) => Err(PyRuntimeError::new_err("the computation ended without a result")),
-                };
+                return Err(PyRuntimeError::new_err("the computation ended without a result"));
             }
         }
     }

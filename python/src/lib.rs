@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add(module)?;
+    interrupt::add(module)?;
     accounting::add(module)?;
     calibrate::add(module)?;
     accountant::add(module)?;

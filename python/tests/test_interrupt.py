@@ -30,6 +30,13 @@ def test_control_c_is_heard():
     assert shuffledp.rdp_curve([2.0], clients=1_000_000, local_epsilon=2).divergences[0] > 0
 
 
+def test_a_panic_is_an_error_of_ours():
+    with pytest.raises(shuffledp.ShuffledpError, match="a test asked for it"):
+        shuffledp._native._panic()
+    # And work goes on.
+    assert shuffledp.epsilon(clients=2001, randomizer="rr", local_epsilon=1, delta=1e-6) > 0
+
+
 def test_other_threads_run_meanwhile():
     ticks, stop = [], threading.Event()
 

@@ -29,6 +29,14 @@ pub struct Assignment {
 /// A safetensors file has its tensors and a header; so many bytes of header are enough for any chain of layers that fits into a task.
 const HEADER_BYTES: u64 = 1 << 20;
 
+/// A report with a smaller local ε says nothing. Only who wants clients to work in vain, or their
+/// accountants to compute at the edge of what floats can tell apart, asks for it.
+const LEAST_LOCAL_EPSILON: f64 = 1e-6;
+
+/// The same for the probability to speak: a client that is asked every second speaks once in thirty
+/// years.
+const LEAST_RATE: f64 = 1e-9;
+
 impl Assignment {
     /// Verifies the bytes of a signed task: the pinned key's signature, the pinned hash, the floors, and that it can be done at all.
     pub fn verify(signed: &[u8], config: &ClientConfig) -> Result<Self> {
@@ -43,6 +51,7 @@ impl Assignment {
         let randomizer: RandomizerSpec = parse("randomizer", &task.randomizer)?;
         Frames::check_deployable(&randomizer)?;
         check_floors(&task, &architecture, &randomizer, &config.floors)?;
+        check_purpose(&task, &randomizer)?;
         let dimension = u32::try_from(architecture.parameters())
             .map_err(|_| ClientError::Task("the model has 2^32 weights or more".to_owned()))?;
         let frames = Frames::deployed(randomizer, VectorShape { dimension, clip: task.clip })?;
@@ -135,6 +144,19 @@ fn check_floors(task: &Task, architecture: &Architecture, randomizer: &Randomize
         });
     }
     Ok(())
+}
+
+/// Refuses tasks that cannot learn anything, whatever the floors.
+fn check_purpose(task: &Task, randomizer: &RandomizerSpec) -> Result<()> {
+    let least = |what: &str, value: f64, least: f64| {
+        // NaN is not enough.
+        let is_enough = value >= least;
+        let refused =
+            || ClientError::Task(format!("{what} is {value:e}, below {least:e}: nothing can be learnt from it"));
+        is_enough.then_some(()).ok_or_else(refused)
+    };
+    least("its check-in rate", task.check_in_rate, LEAST_RATE)?;
+    least("its local ε", randomizer.pure_epsilon().unwrap_or(f64::INFINITY), LEAST_LOCAL_EPSILON)
 }
 
 pub(crate) fn at_least(what: &'static str, value: u64, floor: &'static str, asked: u64) -> Result<()> {

@@ -56,6 +56,19 @@ fn each_floor_refuses_by_name() {
     assert!(refusal(gaussian, |_| {}).contains("local ε is inf"));
 }
 
+/// Whoever signs it: such a task only makes its clients work.
+#[test]
+fn a_task_that_cannot_learn_is_refused() {
+    for local_epsilon in [0.0, 1e-300, 1e-20, 1e-10, 9e-7] {
+        let sgd = |task: &mut Task| task.randomizer = toml_of(Mechanism::LdpSgd { local_epsilon });
+        assert!(refusal(sgd, |_| {}).contains("its local ε is"), "{local_epsilon}");
+    }
+    for rate in [1e-300, 1e-12, 9e-10] {
+        assert!(refusal(|task| task.check_in_rate = rate, |_| {}).contains("its check-in rate is"), "{rate}");
+    }
+    assert!(verified(|task| task.check_in_rate = 1e-9, |_| {}).is_ok());
+}
+
 #[test]
 fn another_key_signs_in_vain() {
     let (task, config) = changed(|_| {});

@@ -1,7 +1,7 @@
 //! Long batches, in steps: each with the interpreter released and on all cores, and between two of them Ctrl-C is heard.
 
 use crate::errors::refused_at;
-use crate::interrupt::pool;
+use crate::interrupt::{guarded, pool};
 use pyo3::prelude::*;
 use shuffledp_randomizers::RandomizerError;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub(super) fn in_steps(
     mut work: impl FnMut(Range<usize>) -> Rows<()> + Send,
 ) -> PyResult<()> {
     if rows <= block {
-        return Ok(py.detach(|| work(0..rows))?);
+        return Ok(py.detach(|| guarded(|| work(0..rows)))??);
     }
     let pool = pool()?;
     let mut step = block.saturating_mul(4 * pool.current_num_threads());
@@ -41,7 +41,7 @@ pub(super) fn in_steps(
     while next < rows {
         let end = rows.min(next.saturating_add(step));
         let started = Instant::now();
-        py.detach(|| pool.install(|| work(next..end)))?;
+        py.detach(|| guarded(|| pool.install(|| work(next..end))))??;
         py.check_signals()?;
         if started.elapsed() < LONG_ENOUGH {
             step = step.saturating_mul(2);

@@ -1,12 +1,12 @@
 //! The bounds of the catalogue that go by displacement.
 
 use super::composed::Composed;
-use super::{Displacement, Fineness, Known, Profiles};
+use super::{Displacement, Fineness, Known, Profiles, with_present_at_most};
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::profile::LocalProfile;
-use crate::scheme::{Adjacency, LocalStructure, Question, RandomizerSpec};
+use crate::scheme::{Adjacency, LocalStructure, Question, RandomizerSpec, Scheme};
 
 /// Every bound by displacement, in the order in which they are shown.
 pub(crate) const METHODS: &[&dyn Method] = &[
@@ -98,8 +98,47 @@ impl ByDisplacement {
                 }
             }
         };
-        let displacement = Displacement::new(question.scheme(), known, fineness)?;
-        Ok(Box::new(Composed::of(displacement, question.rounds())))
+        let of_population =
+            |scheme: &Scheme| Ok(Composed::of(Displacement::new(scheme, known, fineness)?, question.rounds()));
+        let populations = if fineness == Fineness::FINE && known.profile().pure_epsilon().is_none() {
+            populations(question.scheme())?
+        } else {
+            vec![*question.scheme()]
+        };
+        Ok(Box::new(BestOf(populations.iter().map(of_population).collect::<Result<_>>()?)))
+    }
+}
+
+/// Among more clients than the first of these, sums of heavy-tailed slots lose so much to rounding
+/// that fewer clients may have a smaller bound.
+const SMALLER: [f64; 3] = [1e8, 1e9, 3e9];
+
+/// The scheme, and the same with fewer clients, where that is an upper bound: in a plain shuffle and
+/// at check-in, where revealing the others' reports is post-processing undone.
+fn populations(scheme: &Scheme) -> Result<Vec<Scheme>> {
+    let mut all = vec![*scheme];
+    for present in SMALLER {
+        let fewer = with_present_at_most(scheme, present)?;
+        if fewer != *scheme {
+            all.push(fewer);
+        }
+    }
+    Ok(all)
+}
+
+/// The same round, bounded with several populations: the smallest bound counts.
+struct BestOf(Vec<Composed>);
+
+impl BestOf {
+    fn smallest(&self, ask: impl Fn(&Composed) -> Result<f64>) -> Result<Answer> {
+        let mut best = ask(&self.0[0]);
+        for fewer in &self.0[1..] {
+            best = match (best, ask(fewer)) {
+                (Ok(a), Ok(b)) => Ok(a.min(b)),
+                (Err(_), answer) | (answer, Err(_)) => answer,
+            };
+        }
+        Ok(Answer::plain(best?))
     }
 }
 
@@ -109,12 +148,12 @@ fn is_known_by_profile(randomizer: &RandomizerSpec) -> bool {
         && !matches!(randomizer.local_structure(), LocalStructure::TwoLevel { high_mass: 0.5, .. })
 }
 
-impl Analysis for Composed {
+impl Analysis for BestOf {
     fn epsilon(&self, delta: f64) -> Result<Answer> {
-        Ok(Answer::plain(self.epsilon(delta)?))
+        self.smallest(|composed| composed.epsilon(delta))
     }
 
     fn delta(&self, epsilon: f64) -> Result<Answer> {
-        Ok(Answer::plain(self.delta(epsilon)?))
+        self.smallest(|composed| composed.delta(epsilon))
     }
 }

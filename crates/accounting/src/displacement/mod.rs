@@ -356,12 +356,18 @@ impl Displacement {
 /// The scheme that is computed: the same, but for populations in which more than [`MOST_PRESENT`]
 /// speak.
 pub(crate) fn computable(scheme: &Scheme) -> Result<Scheme> {
-    let most = |rate: f64| (MOST_PRESENT / rate).min(scheme.clients() as f64) as u64;
+    with_present_at_most(scheme, MOST_PRESENT)
+}
+
+/// The same scheme with so many clients that about `most` speak, if there are more of them. A sample
+/// of fixed size stays as it is.
+fn with_present_at_most(scheme: &Scheme, most: f64) -> Result<Scheme> {
+    let clients = |rate: f64| (most / rate).min(scheme.clients() as f64) as u64;
     match scheme.participation() {
-        Participation::Everyone => Scheme::shuffle(most(1.0)),
+        Participation::Everyone => Scheme::shuffle(clients(1.0)),
         Participation::FixedSize { .. } => Ok(*scheme),
         Participation::CheckIn { rate, drop_out } => {
-            Scheme::check_in(most(scheme.check_in_rate().unwrap_or(rate)), rate, drop_out)
+            Scheme::check_in(clients(scheme.check_in_rate().unwrap_or(rate)), rate, drop_out)
         }
     }
 }

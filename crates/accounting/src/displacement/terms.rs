@@ -130,7 +130,7 @@ impl Terms {
         // Where there are too few clients for a spare to be among them, the local profile is all
         // there is.
         let is_hopeless = ln_next * others as f64 > HOPELESS;
-        if is_hopeless || ln_next.is_nan() {
+        if others == 0 || is_hopeless || ln_next.is_nan() {
             return Self { terms: Vec::new(), local: 1.0, linear: 0.0 };
         }
         let after = |steps: u64| if steps == 0 { 1.0 } else { (ln_next * steps as f64).exp() };
@@ -205,6 +205,15 @@ mod tests {
         let terms = Terms::everybody(1_001, 1.0, Blanket { gamma: 0.01, defect: 0.0 }, -2.0);
         let total: f64 = terms.terms.iter().map(|term| term.weight).sum();
         assert!(total < 0.95 && total + terms.local >= 1.0, "{total} {}", terms.local);
+    }
+
+    /// Alone, whatever the randomizer, nobody is a spare.
+    #[test]
+    fn a_single_client_has_its_local_profile() {
+        for (rate, gamma) in [(1.0, 1.0), (1.0, 0.5), (1e-9, 1.0)] {
+            let terms = Terms::everybody(1, rate, Blanket { gamma, defect: 0.0 }, -60.0);
+            assert_eq!(terms, Terms { terms: Vec::new(), local: 1.0, linear: 0.0 });
+        }
     }
 
     #[test]

@@ -179,8 +179,11 @@ impl Method for OneBit {
 const RARE_ONES: [f64; 6] = [30.0, 1.0, 1e-2, 1e-5, 1e-10, 1e-20];
 
 /// Over more rounds even rare ones add up to a nearly normal loss, and their lattices take long to
-/// compose.
+/// compose: this many of the rounds are looked at, which lose no more than all of them.
 const MANY_ROUNDS: u64 = 10_000;
+
+/// Where nothing is left of a loss over all rounds but rounding, this share of them is looked at.
+const FEWER_ROUNDS: u64 = 8;
 
 /// Whether a Gaussian report along the line through the victim's records exceeds a threshold, as seen
 /// from the record that everybody else holds. `edge` takes a threshold to one that reports have, at or
@@ -200,7 +203,8 @@ fn gaussian_bits(question: &Question, mu: f64, edge: impl Fn(f64) -> f64) -> Res
         .unwrap_or_else(|| edge(mu / 2.0));
     let speakers = expected_speakers(question.scheme());
     let mut thresholds = vec![best];
-    if mu > 1.0 && question.rounds() <= MANY_ROUNDS && probabilities(best).0 * speakers < RARE_ONES[0] {
+    let is_rare = mu > 1.0 && probabilities(best).0 * speakers < RARE_ONES[0];
+    if is_rare {
         // From μ/2 on 1 − p₁ ≥ p₀, which the charge for the rounding of losses relies on.
         thresholds.extend(RARE_ONES.map(|ones| edge(normal::upper_quantile((ones / speakers).min(0.5)).max(mu / 2.0))));
     }
@@ -211,7 +215,17 @@ fn gaussian_bits(question: &Question, mu: f64, edge: impl Fn(f64) -> f64) -> Res
         BinaryPair::new(question.scheme(), p0, p1 - p0)
     };
     let pairs: Vec<BinaryPair> = thresholds.into_iter().filter_map(|threshold| pair(threshold).ok()).collect();
-    if pairs.is_empty() { Err(nothing()) } else { Ok(Box::new(Attained::both_directions(&pairs, question.rounds()))) }
+    if pairs.is_empty() {
+        return Err(nothing());
+    }
+    let all = question.rounds();
+    let mut attained = Attained::both_directions(&pairs, if is_rare { all.min(MANY_ROUNDS) } else { all });
+    if is_rare {
+        // A bit that is rare tells more over few rounds than what rounding leaves of it over many.
+        attained.add_fewer_rounds();
+        attained.alternatives.extend(Attained::both_directions(&pairs[..1], all).alternatives);
+    }
+    Ok(Box::new(attained))
 }
 
 /// The records of a rounded Gaussian along an axis, as far apart as any: their distance in deviations,
@@ -274,7 +288,25 @@ impl Attained {
         Self::new(pairs.iter().flat_map(|pair| [false, true].map(|reverse| lattice(pair, reverse))).collect(), rounds)
     }
 
+    /// Adds each of the alternatives over a tenth of the rounds, a hundredth, and so on: over some
+    /// rounds no more is lost than over all of them.
+    fn add_fewer_rounds(&mut self) {
+        let tenths = |rounds: &Rounds| std::iter::successors(rounds.fewer(10), |some| some.fewer(10));
+        let fewer: Vec<Rounds> = self.alternatives.iter().flat_map(tenths).collect();
+        self.alternatives.extend(fewer);
+    }
+
     fn largest(&self, ask: impl Fn(&Rounds) -> Result<f64>) -> Result<Answer> {
+        // Some of the rounds lose no more than all of them.
+        let ask = |rounds: &Rounds| {
+            let mut answer = ask(rounds);
+            let mut some = rounds.fewer(FEWER_ROUNDS);
+            while let (Some(fewer), true) = (&some, answer.as_ref().is_ok_and(|value| *value <= 0.0)) {
+                answer = ask(fewer);
+                some = fewer.fewer(FEWER_ROUNDS);
+            }
+            answer
+        };
         // Each is attained, so one that cannot be evaluated only fails to raise the largest.
         let (answers, errors): (Vec<_>, Vec<_>) = self.alternatives.iter().map(ask).partition(Result::is_ok);
         let largest = answers.into_iter().flatten().reduce(f64::max).map(Answer::plain);

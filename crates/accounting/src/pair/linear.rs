@@ -55,7 +55,7 @@ pub(crate) struct Weights {
 const NORMALISATION: f64 = 1e-9;
 
 /// The windows of M and D grow with the square root of the number of signals; beyond this they would fill the memory.
-const MAX_SIGNALS: f64 = 1e11;
+pub(super) const MAX_SIGNALS: f64 = 1e11;
 
 impl LinearPair {
     /// Checks that the cells are probabilities and that both densities have mass 1.

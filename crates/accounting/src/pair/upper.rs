@@ -1,6 +1,6 @@
 //! Which linear pair dominates one round: the rigorous rows of the table in `docs/theory/pair.md`.
 
-use super::linear::{Cells, LinearPair, Weights};
+use super::linear::{Cells, LinearPair, MAX_SIGNALS, Weights};
 use crate::error::{AccountingError, Result};
 use crate::scheme::{Participation, Scheme};
 
@@ -22,9 +22,9 @@ pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<
         "above 0 and at most 1/2 (larger high sets overlap)",
         high_mass,
     )?;
-    let scheme = &computable(scheme)?;
-    let n = scheme.clients() as f64;
     let gamma = 1.0 / (1.0 + e_minus_1 * q);
+    let scheme = &computable(scheme, gamma * q)?;
+    let n = scheme.clients() as f64;
     // 1 − γ without cancellation.
     let outside = e_minus_1 * q * gamma;
     let (trials, heard, offset) = trials(scheme);
@@ -43,7 +43,7 @@ pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<
 /// sampling rate k/n.
 pub fn any_ldp(scheme: &Scheme, local_epsilon: f64) -> Result<LinearPair> {
     let (e, e_minus_1) = exponentials(local_epsilon)?;
-    let scheme = &computable(scheme)?;
+    let scheme = &computable(scheme, (-local_epsilon).exp() / 2.0)?;
     let n = scheme.clients() as f64;
     // κ = 2E/(E+1) normalises the mixture over the clones' base measure.
     let kappa = 2.0 / (1.0 + 1.0 / e);
@@ -60,11 +60,21 @@ pub fn any_ldp(scheme: &Scheme, local_epsilon: f64) -> Result<LinearPair> {
 /// post-processing undone, so fewer clients are an upper bound.
 const MAX_SHUFFLED: u64 = 10_000_000_000;
 
-/// The scheme whose pair is computed: the same, but for plain shuffles of more than [`MAX_SHUFFLED`].
-fn computable(scheme: &Scheme) -> Result<Scheme> {
+/// The scheme whose pair is computed: the same, but for plain shuffles of more than [`MAX_SHUFFLED`],
+/// and for check-ins of which more than [`MAX_SIGNALS`] are expected to fall into a signal cell, each
+/// client that is heard with probability `signal` into either. Fewer clients are an upper bound there
+/// too: the others decide for themselves whether to come. A sample of fixed size has no such
+/// argument: who is in it depends on who else is.
+fn computable(scheme: &Scheme, signal: f64) -> Result<Scheme> {
     match scheme.participation() {
         Participation::Everyone => Scheme::shuffle(scheme.clients().min(MAX_SHUFFLED)),
-        _ => Ok(*scheme),
+        Participation::FixedSize { .. } => Ok(*scheme),
+        Participation::CheckIn { rate, drop_out } => {
+            let heard = scheme.check_in_rate().unwrap_or(rate);
+            let most = MAX_SIGNALS * (1.0 - 1e-9) / (2.0 * heard * signal);
+            // The conversion saturates.
+            Scheme::check_in(scheme.clients().min(most as u64), rate, drop_out)
+        }
     }
 }
 

@@ -26,6 +26,9 @@ const PER_DEVIATION: f64 = 64.0;
 /// No FFT is longer; lattices become coarser instead.
 const MAX_LENGTH: usize = 1 << 20;
 
+/// No index is larger; lattices become coarser instead. All indices up to it are exact as floats.
+const MAX_INDEX: f64 = (1_u64 << 52) as f64;
+
 /// Tails outside of a window are bounded more carefully if the first attempt does not show them below `e^` this.
 const NEGLIGIBLE_TAIL: f64 = -35.0;
 
@@ -40,6 +43,13 @@ impl Rounds {
     pub fn new(direction: Direction, parts: Vec<(Arc<LossLattice>, u64)>) -> Self {
         debug_assert!(parts.iter().all(|(lattice, count)| lattice.direction == direction && *count > 0));
         Self { direction, parts }
+    }
+
+    /// One of `divisor` repetitions of every lattice; `None` if some lattice occurs less often.
+    pub(crate) fn fewer(&self, divisor: u64) -> Option<Self> {
+        let fewer = |(lattice, count): &(Arc<LossLattice>, u64)| (Arc::clone(lattice), count / divisor);
+        let parts: Vec<_> = self.parts.iter().map(fewer).collect();
+        parts.iter().all(|(_, count)| *count > 0).then_some(Self { direction: self.direction, parts })
     }
 
     /// Composes, tilted by θ. Windows reach `deviations` standard deviations to either side.
@@ -73,17 +83,19 @@ fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> 
         }
     }
     let finest = staged.iter().map(|(t, _)| t.spacing).fold(f64::INFINITY, f64::min);
-    let mut spacing = spacing.max(finest);
+    // No part alone may be longer than a window.
+    let widest = staged.iter().map(|(t, _)| (t.masses.len() - 1) as f64 * t.spacing).fold(0.0, f64::max);
+    let mut spacing = spacing.max(finest).max(power_of_two(widest / MAX_LENGTH as f64));
     let mut stretch = 1.0;
     loop {
         for (tilted, _) in &mut staged {
-            let ratio = (spacing / tilted.spacing).round() as i64;
-            if ratio > 1 {
+            let ratio = spacing / tilted.spacing;
+            if ratio > 1.0 {
                 *tilted = tilted.coarsened(ratio, direction);
             }
         }
         let window = Window::new(&staged, spacing, stretch * deviations);
-        if window.length > MAX_LENGTH {
+        if window.length > MAX_LENGTH || window.is_far {
             spacing *= 2.0;
             continue;
         }
@@ -108,6 +120,8 @@ struct Window {
     length: usize,
     /// Nothing lies outside.
     complete: bool,
+    /// Some index is beyond [`MAX_INDEX`].
+    is_far: bool,
 }
 
 impl Window {
@@ -123,14 +137,15 @@ impl Window {
             high += count * (tilted.first as f64 * stride + extent);
             widest = widest.max(extent);
         }
+        let is_far = f64::max(low.abs(), high.abs()) > MAX_INDEX;
         let half = deviations * variance.sqrt() + widest / 2.0 + 2.0;
         let length = fast_length(((2.0 * half) as usize).min(4 * MAX_LENGTH) + 1);
         // Also where the window is as long as the support only because lengths are rounded up to fast ones.
         if high - low < f64::max(length as f64, ALWAYS_COMPLETE) {
             let length = fast_length((high - low) as usize + 1);
-            return Self { first: low as i64, length, complete: true };
+            return Self { first: low as i64, length, complete: true, is_far };
         }
-        Self { first: (mean - half).floor() as i64, length, complete: false }
+        Self { first: (mean - half).floor() as i64, length, complete: false, is_far }
     }
 }
 

@@ -1,8 +1,10 @@
 //! One round's privacy loss on a lattice.
 
 use super::Direction;
-use crate::numerics::horner::horner;
+use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::horner::{horner, trimmed};
 use crate::pair::Remainder;
+use std::sync::Arc;
 
 /// The privacy loss of one round: P-masses at the losses `(first + i)·spacing`, and at infinity.
 ///
@@ -34,6 +36,28 @@ impl LossLattice {
     /// P-mass whose loss is unbounded, or was cut off and is charged as if it were.
     pub fn infinity(&self) -> f64 {
         self.infinity
+    }
+
+    /// The same without its largest losses, which have at most the mass `most`: in a lattice that was
+    /// rounded up they are infinite, in one that was rounded down they are not there. The lowest
+    /// point stays.
+    pub(super) fn without_rare(lattice: &Arc<Self>, most: f64) -> Arc<Self> {
+        let (mut kept, mut rare) = (lattice.masses.len(), 0.0);
+        while kept > 1 && add_up(rare, lattice.masses[kept - 1]) <= most {
+            kept -= 1;
+            rare = add_up(rare, lattice.masses[kept]);
+        }
+        if kept == lattice.masses.len() {
+            return Arc::clone(lattice);
+        }
+        let mut without = Self::clone(lattice);
+        let (first, masses) = trimmed(lattice.first, lattice.masses[..kept].to_vec());
+        (without.first, without.masses) = (first, masses);
+        // Masses are known to a relative error.
+        if lattice.direction == Direction::Up {
+            without.infinity = add_up(lattice.infinity, mul_up(rare, add_up(1.0, lattice.relative_error)));
+        }
+        Arc::new(without)
     }
 
     /// At least the absolute value of every finite loss.

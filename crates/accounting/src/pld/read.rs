@@ -8,6 +8,7 @@ use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{mul_up, sum_up};
 use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_orders};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Room beyond the tail that is asked for: what windows cut off is about `e^{−40}` of it.
 pub(super) const MARGIN: f64 = 40.0;
@@ -17,6 +18,13 @@ const SUMMING_ERROR: f64 = 1e-10;
 
 /// Shares of δ that are tried for what windows have lost.
 const RESERVED: [f64; 8] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5];
+
+/// The largest losses of all rounds, which have no more than one of these shares of δ, may be left
+/// out.
+const RARE: [f64; 3] = [1e-4, 1e-2, 0.1];
+
+/// They are where that brings Rényi DP's answer down by this share, or this much in logarithms of δ.
+const DECISIVE: f64 = 0.02;
 
 /// Tilting a loss ℓ by θ costs a few units of roundoff times θℓ; all rounds together may cost 1e-7.
 const MAX_TILT: f64 = 1e8;
@@ -34,9 +42,27 @@ impl Rounds {
                 sum_up(self.parts.iter().map(|(lattice, count)| mul_up(lattice.infinity, *count as f64))).min(1.0)
             );
         }
-        let (order, ln_chernoff) = minimise_over_orders(Orders::Reals, self.max_order(), |order| {
-            Ok(ln_delta_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, epsilon))
-        })?;
+        let order_for = |rounds: &Self| {
+            minimise_over_orders(Orders::Reals, rounds.max_order(), |order| {
+                Ok(ln_delta_from_renyi(rounds.cumulant(order - 1.0) / (order - 1.0), order, epsilon))
+            })
+        };
+        let (order, ln_chernoff) = order_for(self)?;
+        let found = self.delta_tilted(epsilon, order, ln_chernoff)?;
+        // Every answer is valid: rare losses may be in the way of the one that was found.
+        let mut least = (found, ln_chernoff);
+        for frequent in self.without_rare(found) {
+            let (order, ln_without) = order_for(&frequent)?;
+            if self.direction == Direction::Up && ln_without < least.1 - DECISIVE {
+                least = (frequent.delta_tilted(epsilon, order, ln_without)?.min(least.0), ln_without);
+            }
+        }
+        Ok(least.0)
+    }
+
+    /// δ at `epsilon`, less what losses may have been moved by, composed with the tilt of this order,
+    /// which has this Chernoff bound.
+    fn delta_tilted(&self, epsilon: f64, order: f64, ln_chernoff: f64) -> Result<f64> {
         let composed = self.composed(order - 1.0, (2.0 * (MARGIN - ln_chernoff.min(0.0))).sqrt());
         // Tilted, what lies below the window is lost. That does not matter below ε; if ε itself lies there, δ is nearly 1 and tilting serves nothing:
         // without it, what lies below reappears at the top.
@@ -85,14 +111,51 @@ impl Rounds {
         let composed = if self.is_single() {
             self.composed(0.0, 0.0)
         } else {
-            let (order, _) = minimise_over_orders(Orders::Reals, self.max_order(), |order| {
-                Ok(epsilon_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, delta))
-            })?;
-            self.composed(order - 1.0, (2.0 * (MARGIN - delta.ln())).sqrt())
+            let (mut order, mut epsilon) = self.order_for(delta)?;
+            let mut chosen = self;
+            let without = self.without_rare(delta);
+            for frequent in &without {
+                let (order_without, epsilon_without) = frequent.order_for(delta)?;
+                if epsilon_without < (1.0 - DECISIVE) * epsilon {
+                    (chosen, order, epsilon) = (frequent, order_without, epsilon_without);
+                }
+            }
+            chosen.composed(order - 1.0, (2.0 * (MARGIN - delta.ln())).sqrt())
         };
         composed.check()?;
         let from_top = FromTop::default();
         Ok(move |delta| self.read_epsilon(&composed, &from_top, delta))
+    }
+
+    /// The order whose tilt suits `delta`, and about the ε that it gives by Rényi DP.
+    fn order_for(&self, delta: f64) -> Result<(f64, f64)> {
+        let infinite: f64 = self.parts.iter().map(|(lattice, count)| lattice.infinity * *count as f64).sum();
+        let finite = if infinite < 0.999 * delta { delta - infinite } else { delta };
+        minimise_over_orders(Orders::Reals, self.max_order(), |order| {
+            Ok(epsilon_from_renyi(self.cumulant(order - 1.0) / (order - 1.0), order, finite))
+        })
+    }
+
+    /// The same rounds without the largest losses, which have the shares [`RARE`] of `delta` in all:
+    /// they are charged as infinite, or dropped from a lower bound.
+    ///
+    /// They hardly count in the answer. But where they are much larger than all others they dominate
+    /// the moments, no tilt brings out the tail that is asked for, and the rounding of the FFT is
+    /// what is read.
+    fn without_rare(&self, delta: f64) -> Vec<Self> {
+        let count: f64 = self.parts.iter().map(|(_, count)| *count as f64).sum();
+        let mut all: Vec<Self> = Vec::new();
+        for share in RARE {
+            let cut = |lattice| LossLattice::without_rare(lattice, share * delta / count);
+            let parts: Vec<_> = self.parts.iter().map(|(lattice, count)| (cut(lattice), *count)).collect();
+            let before = all.last().unwrap_or(self);
+            let is_less =
+                |(a, b): (&(Arc<LossLattice>, u64), &(Arc<LossLattice>, u64))| a.0.masses.len() < b.0.masses.len();
+            if parts.iter().zip(&before.parts).any(is_less) {
+                all.push(Self { direction: self.direction, parts });
+            }
+        }
+        all
     }
 
     fn read_epsilon(&self, composed: &Tilted, from_top: &FromTop, delta: f64) -> Result<f64> {

@@ -18,6 +18,9 @@ const GAUSSIAN_REACH: f64 = 37.0;
 /// At least the mass of a Gaussian above 37 deviations, which is 5.726e-300.
 const GAUSSIAN_TAIL: f64 = 5.8e-300;
 
+/// Smaller parameters are taken for this one, which dominates them: below it densities overflow.
+const SMALLEST_PARAMETER: f64 = 1e-200;
+
 /// Cells are at most so wide: then eight nodes integrate exponentials to well below the roundoff.
 const WIDEST_CELL: f64 = 0.5;
 
@@ -33,8 +36,8 @@ impl LossLattice {
     /// The loss of one output, dominating it ([`Direction::Up`]), with `per_deviation` lattice points to about a standard deviation.
     pub fn of_release(release: &Release, per_deviation: f64) -> Self {
         match release.output() {
-            Output::Gaussian { mu } => gaussian(mu, per_deviation),
-            Output::Laplace { epsilon } => laplace(epsilon, per_deviation),
+            Output::Gaussian { mu } => gaussian(mu.max(SMALLEST_PARAMETER), per_deviation),
+            Output::Laplace { epsilon } => laplace(epsilon.max(SMALLEST_PARAMETER), per_deviation),
             Output::RandomizedResponse { noise, buckets } => randomized_response(noise, buckets, per_deviation),
         }
     }

@@ -73,27 +73,38 @@ impl Tilted {
         sum.ln() + 8.0 * U * self.masses.len() as f64 + phi * edge as f64 * self.spacing
     }
 
-    /// Moves the masses to a lattice of `ratio` times the spacing, in `direction`.
-    pub(super) fn coarsened(&self, ratio: i64, direction: Direction) -> Self {
-        if ratio == 1 {
+    /// Moves the masses to a lattice of `ratio` times the spacing, in `direction`. The ratio is a
+    /// power of two, of any size: time and memory are those of the masses.
+    ///
+    /// With a power of two the division of an index by the ratio is exact. Where an index is so
+    /// small next to the ratio that its distance from the upper end is lost, the share of that end
+    /// is rounded to 1, which is one of the roundings that are charged.
+    pub(super) fn coarsened(&self, ratio: f64, direction: Direction) -> Self {
+        if ratio <= 1.0 {
             return self.clone();
         }
-        let width = ratio as f64 * self.spacing;
+        let width = ratio * self.spacing;
         let last = self.first + self.masses.len() as i64 - 1;
-        let (from, to) = (self.first.div_euclid(ratio), last.div_euclid(ratio));
-        let mut intervals = Intervals::new(from, (to - from + 1) as usize);
-        // For an atom a distance d above the lower end: its upper share in P-mass, and the tilts of both ends relative to it.
-        let shares: Vec<(f64, f64, f64)> = (0..ratio)
-            .map(|i| {
-                let d = i as f64 * self.spacing;
-                let share = (-d).exp_m1() / (-width).exp_m1();
-                (share, (self.theta * (width - d)).exp(), (-self.theta * d).exp())
-            })
-            .collect();
+        let cell_of = |index: i64| (index as f64 / ratio).floor();
+        let from = cell_of(self.first);
+        let mut intervals = Intervals::new(from as i64, (cell_of(last) - from) as usize + 1);
+        // For an atom at this part of its cell: its upper share in P-mass, and the tilts of both
+        // ends relative to it.
+        let shares = |part: f64| {
+            let d = part * width;
+            let share = (-d).exp_m1() / (-width).exp_m1();
+            (share, (self.theta * (width - d)).exp(), (-self.theta * d).exp())
+        };
+        // Residues repeat only where there are fewer of them than masses.
+        let is_tabulated = ratio <= self.masses.len() as f64;
+        let residues = if is_tabulated { ratio as i64 } else { 0 };
+        let table: Vec<_> = (0..residues).map(|i| shares(i as f64 / ratio)).collect();
         for (i, mass) in self.masses.iter().enumerate() {
             let index = self.first + i as i64;
-            let cell = (index.div_euclid(ratio) - from) as usize;
-            let (share, to_high, to_low) = shares[index.rem_euclid(ratio) as usize];
+            let at = index as f64 / ratio;
+            let cell = (at.floor() - from) as usize;
+            let (share, to_high, to_low) =
+                if is_tabulated { table[index.rem_euclid(residues) as usize] } else { shares(at - at.floor()) };
             intervals.high[cell] += mass * share * to_high;
             intervals.low[cell] += mass * (1.0 - share) * to_low;
             intervals.spread[cell] += mass * share * (1.0 - share) * to_low;
