@@ -309,8 +309,8 @@ async fn a_gradient_that_is_not_finite_is_reported_as_any_other() {
     let (world, folder) = (World::new(|_| {}).await, folder());
     let config = world.config(&folder.path().join("state"));
     let weights = vec![f32::MAX; common::architecture().parameters()];
-    let bytes = shuffledp_learning::models::save_weights(&common::architecture(), &weights).unwrap();
-    let hash = shuffledp_wire::ModelHash::of(&bytes);
+    let bytes = save_weights(&common::architecture(), &weights).unwrap();
+    let hash = ModelHash::of(&bytes);
     let context = world.open(&round(&world.parties, &world.task, 1, hash), hash, bytes);
     assert_eq!(one_step(&config).await.unwrap(), Step::Decided { round: 1 });
     let reports = world.take_reports();
