@@ -128,7 +128,7 @@ async fn reports_of_a_public_rotation_are_of_the_round() {
             &everybody,
             || vec![0.0; dimension as usize],
             |sum: &mut Vec<f32>, client| {
-                sum.iter_mut().zip(client.gradient).for_each(|(sum, gradient)| *sum += gradient);
+                sum.iter_mut().zip(client.gradient).for_each(|(sum, gradient)| *sum += *gradient);
                 Ok(())
             },
             |all, more| {
