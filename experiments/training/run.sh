@@ -13,7 +13,8 @@ cd "$(dirname "$0")/../.."
 
 presets=("$@")
 if [ ${#presets[@]} -eq 0 ]; then
-    presets=(reference girgis-fig5a girgis-fig5a-tuned checkin-fig3a girgis-fig5b girgis-fig5b-tuned)
+    presets=(reference girgis-fig5a girgis-fig5a-tuned checkin-fig3a girgis-fig5b girgis-fig5b-tuned checkin-fig3b
+        checkin-fig4 gaussian-fig1b enhanced-fig4)
 fi
 scratch=${SCRATCH:-target/experiments-training}
 program=${SHUFFLEDP:-}

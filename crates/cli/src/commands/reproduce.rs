@@ -78,17 +78,18 @@ struct TrainingArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  The figure behind the \"14 times\" of an abstract:
-  $ shuffledp reproduce girgis-fig2a
+  What there is:
+  $ shuffledp reproduce --list
+
+  The \"14 times\" of an abstract:
+  $ shuffledp reproduce girgis-14x
 
   A paper, with pictures, numbers and a page to look at:
   $ shuffledp reproduce --paper gaussian -o gallery
 
-  Everything, in seconds:
-  $ shuffledp reproduce --all --quick -o gallery
-
-  Train again what a figure shows; stop it at any moment, the same command goes on:
-  $ shuffledp reproduce girgis-fig5a --train -o gallery";
+Everything, in less than a minute: shuffledp reproduce --all --quick -o gallery
+Train again what a figure shows, in hours; stop it at any moment, the same command goes on:
+shuffledp reproduce girgis-fig5a --train -o gallery";
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let library = Library::load()?;

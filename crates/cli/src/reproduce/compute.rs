@@ -1,7 +1,7 @@
 //! Every bound of an item at every point, and what the training runs came to.
 
 use super::formula::{FORMULAS, Formula};
-use super::item::{Against, CurveSpec, Drawn, Item, Panel};
+use super::item::{CurveSpec, Drawn, Item, Panel, Role};
 use super::runs::Runs;
 use crate::output::Progress;
 use anyhow::{Context, Result, anyhow};
@@ -10,19 +10,6 @@ use shuffledp_accounting::bound::{About, Kind, Standing};
 use shuffledp_accounting::catalogue::{self, Method};
 use shuffledp_question::{Asked, Given, Parameter, Spelling};
 use std::collections::BTreeMap;
-
-/// Whose curve it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// What the paper puts forward.
-    Paper,
-    /// What it compares itself with.
-    Baseline,
-    /// Our upper bounds.
-    Ours,
-    /// Lower bounds.
-    Lower,
-}
 
 /// One bound at all points of a panel.
 #[derive(Debug, Clone)]
@@ -190,7 +177,7 @@ fn prepare<'a>(
         // Where runs were evaluated, or else as the file says.
         let drawn = if panel.quantity == Drawn::Accuracy { means.first() } else { None };
         let (parameter, logarithmic, values) = match (&sweep, drawn) {
-            (_, Some((_, curve))) => (Parameter::Rounds, false, thinned(curve, quick)),
+            (_, Some((_, curve))) => (Parameter::Rounds, false, curve.iter().map(|point| point.0 as f64).collect()),
             (Some(sweep), None) => (sweep.parameter, sweep.logarithmic, sweep.values()),
             (None, None) => return Err(refused("it has no sweep, and no run is stored".to_owned())),
         };
@@ -199,13 +186,7 @@ fn prepare<'a>(
         values.sort_by(f64::total_cmp);
         values.dedup();
         let mut computed = Computed { panel, parameter, logarithmic, first: None, curves: Vec::new(), runs: means };
-        let roles = [
-            (Role::Paper, &panel.paper),
-            (Role::Baseline, &panel.baseline),
-            (Role::Ours, &panel.ours),
-            (Role::Lower, &panel.lower),
-        ];
-        for (role, spec) in roles.into_iter().flat_map(|(role, specs)| specs.iter().map(move |spec| (role, spec))) {
+        for (role, spec) in panel.curves() {
             let source = Source::named(spec.bound())?;
             let given = panel.given_for(spec).map_err(refused)?;
             for &x in &values {
@@ -231,14 +212,7 @@ fn claimed(item: &Item, panel: usize) -> Vec<f64> {
     let claims = item.claims.iter().filter(|claim| claim.panel == panel + 1);
     let checks =
         claims.flat_map(|claim| [Some(&claim.check), claim.correction.as_ref().map(|correction| &correction.check)]);
-    checks.flatten().filter_map(|check| check.at()).collect()
-}
-
-/// The rounds at which a run was evaluated; with `--quick` every third, and the last.
-fn thinned(curve: &[(u64, f64)], quick: bool) -> Vec<f64> {
-    let last = curve.len() - 1;
-    let kept = |index: usize| !quick || index == last || index % 3 == 0;
-    curve.iter().enumerate().filter(|(index, _)| kept(*index)).map(|(_, point)| point.0 as f64).collect()
+    checks.flatten().flat_map(|check| check.at()).collect()
 }
 
 fn asked(given: &Given, drawn: Drawn) -> Result<Asked, String> {
@@ -257,10 +231,5 @@ impl Computed<'_> {
     /// Whether accuracies are drawn, which need a run.
     pub(crate) fn draws_accuracy(&self) -> bool {
         self.panel.quantity == Drawn::Accuracy && !self.runs.is_empty()
-    }
-
-    /// Whether they are drawn against ε.
-    pub(crate) fn is_against_epsilon(&self) -> bool {
-        self.draws_accuracy() && self.panel.against == Against::Epsilon
     }
 }

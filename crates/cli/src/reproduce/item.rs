@@ -5,6 +5,19 @@ use serde::Deserialize;
 use shuffledp_question::{Given, Parameter, Quantity, Spelling};
 use std::collections::BTreeMap;
 
+/// Whose curve it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// What the paper puts forward.
+    Paper,
+    /// What it compares itself with.
+    Baseline,
+    /// Our upper bounds.
+    Ours,
+    /// Lower bounds.
+    Lower,
+}
+
 /// A figure, table or claim.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -267,6 +280,8 @@ pub(crate) struct Number {
     pub(crate) run: Option<String>,
     pub(crate) reaches: Option<f64>,
     pub(crate) at: Option<f64>,
+    /// With `bound`: its value at `at` divided by its value here.
+    pub(crate) from: Option<f64>,
 }
 
 /// A paper, as its `paper.toml` declares it.
@@ -276,6 +291,8 @@ pub(crate) struct Paper {
     /// The name of the folder.
     #[serde(skip)]
     pub(crate) id: String,
+    /// Where it stands among the papers.
+    pub(crate) order: u32,
     /// How it is cited in a heading.
     pub(crate) short: String,
     /// Authors, title and number.
@@ -302,6 +319,11 @@ impl Item {
             if !tests.into_iter().flatten().all(Test::is_single) {
                 return Err(complain(format!("'{}' needs one of value, below, near, rises and falls", claim.says)));
             }
+            let panel = &item.panels[claim.panel - 1];
+            let unknown = |name: &&str| !panel.curves().any(|(_, curve)| curve.id() == *name) && !panel.has_run(name);
+            if let Some(name) = tests.into_iter().flatten().flat_map(Test::names).find(unknown) {
+                return Err(complain(format!("'{}' is about '{name}', which its panel does not draw", claim.says)));
+            }
         }
         Ok(item)
     }
@@ -325,13 +347,39 @@ impl Test {
         given == 1 && self.near.is_some() == self.factor.is_some()
     }
 
+    /// The curves and runs that it looks at.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let number = self.value.as_ref();
+        let pairs = [self.below.as_ref(), self.near.as_ref(), number.and_then(|number| number.ratio.as_ref())];
+        let single = [self.rises.as_ref(), self.falls.as_ref()];
+        let of_number = number.map(|number| [number.bound.as_ref(), number.run.as_ref()]);
+        let single = single.into_iter().chain(of_number.into_iter().flatten()).flatten();
+        pairs.into_iter().flatten().flatten().chain(single).map(String::as_str)
+    }
+
     /// Points at which a number of the test is computed.
-    pub(crate) fn at(&self) -> Option<f64> {
-        self.value.as_ref()?.at
+    pub(crate) fn at(&self) -> impl Iterator<Item = f64> {
+        let number = self.value.as_ref();
+        number.into_iter().flat_map(|number| [number.from, number.at]).flatten()
     }
 }
 
 impl Panel {
+    /// Every bound that is drawn, with whose it is.
+    pub(crate) fn curves(&self) -> impl Iterator<Item = (Role, &CurveSpec)> {
+        let roles = [
+            (Role::Paper, &self.paper),
+            (Role::Baseline, &self.baseline),
+            (Role::Ours, &self.ours),
+            (Role::Lower, &self.lower),
+        ];
+        roles.into_iter().flat_map(|(role, specs)| specs.iter().map(move |spec| (role, spec)))
+    }
+
+    fn has_run(&self, preset: &str) -> bool {
+        self.runs.iter().any(|run| run == preset)
+    }
+
     /// What was given of its question, with what a curve changes.
     pub(crate) fn given_for(&self, curve: &CurveSpec) -> Result<Given, String> {
         let mut given = Given::new();

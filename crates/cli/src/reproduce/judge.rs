@@ -1,9 +1,10 @@
 //! What a paper says against what is computed, and the verdict that follows.
 
-use super::compute::{Computed, Reproduced, Role};
-use super::item::{Claim, Number, Test};
+use super::compute::{Computed, Curve, Reproduced};
+use super::item::{Claim, Number, Role, Test};
 use super::runs::Runs;
-use shuffledp_accounting::bound::{Kind, Standing};
+use shuffledp_accounting::bound::{About, Kind, Standing};
+use shuffledp_question::Quantity;
 use shuffledp_question::words::capitalised;
 use shuffledp_report::number::{lower_bound, nearest, upper_bound};
 
@@ -64,32 +65,28 @@ pub(crate) fn judge<'a>(reproduced: Reproduced<'a>, runs: &Runs) -> Judged<'a> {
     let item = reproduced.item;
     let claims: Vec<Checked<'_>> =
         item.claims.iter().map(|claim| check(claim, &reproduced.panels[claim.panel - 1])).collect();
-    let (mut verdict, mut reasons) = (Verdict::Reproduced, Vec::new());
+    let (mut failures, mut corrections) = (Vec::new(), Vec::new());
     for checked in claims.iter().filter(|checked| checked.holds == Some(false)) {
         let claim = checked.claim;
         match (&claim.correction, checked.corrected) {
-            (Some(correction), Some((_, true))) => {
-                if verdict == Verdict::Reproduced {
-                    verdict = Verdict::Corrected;
-                }
-                reasons.push(correction.says.clone());
-            }
-            _ => {
-                verdict = Verdict::NotReproducible;
-                let because = if claim.because.is_empty() { &claim.says } else { &claim.because };
-                reasons.insert(0, because.clone());
-            }
+            (Some(correction), Some((_, true))) => corrections.push(correction.says.clone()),
+            _ => failures.push(if claim.because.is_empty() { &claim.says } else { &claim.because }.clone()),
         }
     }
-    for caveat in caveats(&reproduced) {
-        if verdict == Verdict::Reproduced {
-            verdict = Verdict::Corrected;
-        }
-        reasons.push(caveat);
+    if claims.iter().all(|checked| checked.holds.is_none()) {
+        failures.push("nothing of it could be checked: no training run is stored (--train runs it)".to_owned());
     }
-    if !claims.is_empty() && claims.iter().all(|checked| checked.holds.is_none()) {
-        verdict = Verdict::NotReproducible;
-        reasons.push("no training run of it is stored (--train runs it)".to_owned());
+    corrections.extend(caveats(&reproduced));
+    let verdict = match (failures.is_empty(), corrections.is_empty()) {
+        (false, _) => Verdict::NotReproducible,
+        (true, false) => Verdict::Corrected,
+        (true, true) => Verdict::Reproduced,
+    };
+    let mut reasons: Vec<String> = Vec::new();
+    for reason in failures.into_iter().chain(corrections) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
     }
     let runs = item.presets().into_iter().map(|preset| runs.words(preset)).collect();
     Judged { reproduced, claims, verdict, reasons, runs }
@@ -97,21 +94,27 @@ pub(crate) fn judge<'a>(reproduced: Reproduced<'a>, runs: &Runs) -> Judged<'a> {
 
 /// What is wrong with the bounds that the paper puts forward, whatever their numbers are.
 fn caveats(reproduced: &Reproduced<'_>) -> Vec<String> {
-    let mut caveats: Vec<String> = Vec::new();
-    for curve in reproduced.panels.iter().flat_map(|panel| &panel.curves).filter(|curve| curve.role == Role::Paper) {
-        let about = &curve.about;
-        let caveat = match (about.kind, about.standing) {
-            (_, Standing::Rigorous) => continue,
-            (Kind::Lower, _) => format!("{} is no lower bound", about.name),
-            (Kind::Upper, Standing::Conjectured) => format!("{} is conjectured, not proven", about.name),
-            (Kind::Upper, Standing::Asymptotic) => format!("{} is a limit, no bound at finite n", about.name),
-            (Kind::Upper, Standing::Flawed) => format!("the proof of {} has an error", about.name),
+    let of_panel = |panel: &Computed<'_>| -> Vec<String> {
+        let is_epsilon = panel.panel.quantity.quantity() == Quantity::Epsilon;
+        let papers = panel.curves.iter().filter(|curve| curve.role == Role::Paper);
+        let caveat = |about: &About| match (about.kind, about.standing) {
+            (_, Standing::Rigorous) => None,
+            (Kind::Lower, _) if is_epsilon => {
+                Some(format!("{}, converted from Rényi divergence, is no lower bound on ε", plain(about.name)))
+            }
+            (Kind::Lower, _) => Some(format!("the proof of {} has an error", plain(about.name))),
+            (Kind::Upper, Standing::Conjectured) => Some(format!("{} is conjectured, not proven", about.name)),
+            (Kind::Upper, Standing::Asymptotic) => Some(format!("{} is a limit, no bound at finite n", about.name)),
+            (Kind::Upper, Standing::Flawed) => Some(format!("the proof of {} has an error", about.name)),
         };
-        if !caveats.contains(&caveat) {
-            caveats.push(caveat);
-        }
-    }
-    caveats
+        papers.filter_map(|curve| caveat(&curve.about)).collect()
+    };
+    reproduced.panels.iter().flat_map(of_panel).collect()
+}
+
+/// A bound's name without the word for its side.
+fn plain(name: &str) -> &str {
+    name.trim_end_matches(" (lower)")
 }
 
 fn check<'a>(claim: &'a Claim, panel: &Computed<'_>) -> Checked<'a> {
@@ -138,22 +141,12 @@ fn outcome(check: &Test, paper: Option<f64>, panel: &Computed<'_>) -> (Option<f6
             && check.at_most.is_none_or(|most| found <= most);
         return (Some(found), Some(holds));
     }
-    let is_inside = |x: f64| check.from.is_none_or(|from| x >= from) && check.to.is_none_or(|to| x <= to);
-    let curve = |id: &str| {
-        let points = panel.curve(id).map(|curve| curve.points.as_slice()).unwrap_or_default();
-        points.iter().copied().filter(|point| is_inside(point.0)).collect::<Vec<_>>()
-    };
-    let ratios = |[a, b]: &[String; 2]| {
-        let other = panel.curve(b);
-        let ratio = |(x, y): (f64, f64)| other.and_then(|other| other.at(x)).map(|z| y / z);
-        curve(a).into_iter().filter_map(ratio).collect::<Vec<f64>>()
-    };
-    if let Some(pair) = &check.below {
-        let most = ratios(pair).into_iter().max_by(f64::total_cmp);
+    if check.below.is_some() {
+        let most = worst(check, panel).map(|(_, ratio)| ratio);
         return (most, most.map(|most| most < 1.0));
     }
-    if let (Some(pair), Some(factor)) = (&check.near, check.factor) {
-        let most = ratios(pair).into_iter().max_by(f64::total_cmp);
+    if let Some(factor) = check.factor {
+        let most = worst(check, panel).map(|(_, ratio)| ratio);
         return (most, most.map(|most| most <= factor));
     }
     let (id, rises) = match (&check.rises, &check.falls) {
@@ -161,10 +154,24 @@ fn outcome(check: &Test, paper: Option<f64>, panel: &Computed<'_>) -> (Option<f6
         (None, Some(id)) => (id, false),
         (None, None) => return (None, None),
     };
-    let points = curve(id);
+    let points: Vec<(f64, f64)> = panel.curve(id).map(|curve| inside(check, curve)).unwrap_or_default();
     let [first, .., last] = points.as_slice() else { return (None, None) };
     let steady = points.windows(2).all(|pair| if rises { pair[1].1 > pair[0].1 } else { pair[1].1 < pair[0].1 });
     (Some(last.1 / first.1), Some(steady))
+}
+
+/// The points of a curve that a shape looks at.
+fn inside(check: &Test, curve: &Curve) -> Vec<(f64, f64)> {
+    let is_inside = |x: f64| check.from.is_none_or(|from| x >= from) && check.to.is_none_or(|to| x <= to);
+    curve.points.iter().copied().filter(|point| is_inside(point.0)).collect()
+}
+
+/// Where the first of two curves is largest against the second, and how many times as large.
+fn worst(check: &Test, panel: &Computed<'_>) -> Option<(f64, f64)> {
+    let [a, b] = check.below.as_ref().or(check.near.as_ref())?;
+    let (a, b) = (panel.curve(a)?, panel.curve(b)?);
+    let ratios = inside(check, a).into_iter().filter_map(|(x, y)| Some((x, y / b.at(x)?)));
+    ratios.max_by(|p, q| p.1.total_cmp(&q.1))
 }
 
 /// The number, if everything that it needs is there.
@@ -179,6 +186,7 @@ fn value(number: &Number, panel: &Computed<'_>) -> Option<f64> {
         }
         Number { run: Some(run), .. } => Some(100.0 * panel.accuracy(run)?.last()?.1),
         Number { ratio: Some([a, b]), at: Some(x), .. } => Some(at(a, *x)? / at(b, *x)?),
+        Number { bound: Some(bound), at: Some(x), from: Some(from), .. } => Some(at(bound, *x)? / at(bound, *from)?),
         Number { bound: Some(bound), at: Some(x), .. } => at(bound, *x),
         _ => None,
     }
@@ -203,10 +211,13 @@ fn formula(claim: &Claim, found: Option<f64>, holds: Option<bool>) -> String {
     }
 }
 
-/// Between what the truth is, in words: the same number if it is an ε or a divergence; for a factor, the first curve against the
-/// truth; for an accuracy, the ε that it cost.
+/// Between what the truth is, in words: the same number if it is an ε or a divergence; for a factor, how many times the truth the
+/// larger curve is; for an accuracy, the ε that it cost.
 fn truth(claim: &Claim, panel: &Computed<'_>) -> String {
-    let Some(number) = &claim.check.value else { return String::new() };
+    if let Some([_, larger]) = &claim.check.below {
+        return worst(&claim.check, panel).map_or(String::new(), |(x, _)| times(panel, larger, x, "×"));
+    }
+    let Some(number) = claim.check.value.as_ref().filter(|number| number.from.is_none()) else { return String::new() };
     let run = number.run.as_ref().and_then(|run| panel.accuracy(run));
     let x = match (run, &number.bound, number.reaches) {
         (Some(run), Some(bound), Some(reaches)) => {
@@ -218,15 +229,8 @@ fn truth(claim: &Claim, panel: &Computed<'_>) -> String {
     };
     let Some(x) = x else { return String::new() };
     let (lower, upper) = panel.truth(x);
-    if let Some([first, _]) = &number.ratio {
-        let first = panel.curve(first).and_then(|curve| curve.at(x));
-        return match (first, lower, upper) {
-            (Some(first), Some(lower), Some(upper)) => {
-                format!("{}{unit} to {}{unit}", nearest(first / upper, 4), nearest(first / lower, 4), unit = claim.unit)
-            }
-            (Some(first), None, Some(upper)) => format!("{}{} or more", nearest(first / upper, 4), claim.unit),
-            _ => String::new(),
-        };
+    if let Some([larger, _]) = &number.ratio {
+        return times(panel, larger, x, &claim.unit);
     }
     let between = match (lower, upper) {
         (Some(lower), Some(upper)) => format!("{} and {}", lower_bound(lower), upper_bound(upper)),
@@ -234,6 +238,18 @@ fn truth(claim: &Claim, panel: &Computed<'_>) -> String {
         _ => return String::new(),
     };
     if run.is_some() { format!("ε between {between}") } else { between }
+}
+
+/// How many times the truth a curve is at a point.
+fn times(panel: &Computed<'_>, id: &str, x: f64, unit: &str) -> String {
+    let value = panel.curve(id).and_then(|curve| curve.at(x));
+    match (value, panel.truth(x)) {
+        (Some(value), (Some(lower), Some(upper))) => {
+            format!("{}{unit} to {}{unit}", nearest(value / upper, 4), nearest(value / lower, 4))
+        }
+        (Some(value), (None, Some(upper))) => format!("{}{unit} or more", nearest(value / upper, 4)),
+        _ => String::new(),
+    }
 }
 
 impl Checked<'_> {
@@ -268,5 +284,115 @@ impl Judged<'_> {
     /// The reasons as sentences.
     pub(crate) fn sentences(&self) -> String {
         self.reasons.iter().map(|reason| format!("{}.", capitalised(reason))).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::compute::compute;
+    use crate::reproduce::item::Item;
+
+    /// A panel whose numbers are known: ε of T rounds with ε0 = 2, 1,000 of a million clients.
+    const PANEL: &str = r#"
+title = "t"
+where = "w"
+printed = "p"
+
+[[panel]]
+caption = "c"
+quantity = "epsilon"
+question = { clients = 1_000_000, sampled = 1_000, local-epsilon = 2, delta = 1e-8 }
+sweep = "rounds=1e4..1e5"
+quick = 3
+ours = ["any-ldp-pld"]
+lower = ["3-rr-pld"]
+"#;
+
+    fn verdict(paper: &str, claims: &str) -> (Verdict, Vec<String>) {
+        let text = format!("{PANEL}{paper}\n{claims}");
+        let item = Item::parse("girgis", "test", &text).unwrap();
+        let runs = Runs::stored().unwrap();
+        let reproduced = compute(&[&item], &runs, true).unwrap().remove(0);
+        let judged = judge(reproduced, &runs);
+        (judged.verdict, judged.reasons.clone())
+    }
+
+    const GIRGIS: &str = r#"paper = ["girgis-theorem-1"]"#;
+
+    fn claim(paper: f64) -> String {
+        format!(
+            r#"
+[[claim]]
+says = "s"
+read = "picture"
+paper = {paper}
+check = {{ value = {{ bound = "girgis-theorem-1", at = 1e5 }}, within = 0.01 }}
+because = "b"
+"#
+        )
+    }
+
+    #[test]
+    fn the_numbers_decide() {
+        assert_eq!(verdict(GIRGIS, &claim(1.04)), (Verdict::Reproduced, vec![]));
+        assert_eq!(verdict(GIRGIS, &claim(1.06)), (Verdict::NotReproducible, vec!["b".to_owned()]));
+    }
+
+    #[test]
+    fn a_correction_counts_if_it_holds() {
+        let correction = |least: f64| {
+            format!(
+                "{}[claim.correction]\nsays = \"r\"\ncheck = {{ value = {{ bound = \"girgis-theorem-1\", at = 1e5 }}, \
+                 at-least = {least} }}\n",
+                claim(1.06)
+            )
+        };
+        assert_eq!(verdict(GIRGIS, &correction(1.0)), (Verdict::Corrected, vec!["r".to_owned()]));
+        assert_eq!(verdict(GIRGIS, &correction(1.1)), (Verdict::NotReproducible, vec!["b".to_owned()]));
+    }
+
+    #[test]
+    fn a_bound_without_proof_is_a_correction() {
+        let (found, reasons) = verdict(r#"paper = ["girgis-theorem-1", "girgis-theorem-2"]"#, &claim(1.04));
+        assert_eq!(found, Verdict::Corrected);
+        assert!(reasons[0].contains("is no lower bound on ε"), "{reasons:?}");
+    }
+
+    #[test]
+    fn shapes_are_judged_at_every_point() {
+        let shape =
+            |check: &str| verdict(GIRGIS, &format!("[[claim]]\nsays = \"s\"\nread = \"text\"\ncheck = {check}\n")).0;
+        assert_eq!(shape(r#"{ rises = "girgis-theorem-1" }"#), Verdict::Reproduced);
+        assert_eq!(shape(r#"{ falls = "girgis-theorem-1" }"#), Verdict::NotReproducible);
+        assert_eq!(shape(r#"{ below = ["any-ldp-pld", "girgis-theorem-1"] }"#), Verdict::Reproduced);
+        assert_eq!(shape(r#"{ below = ["girgis-theorem-1", "any-ldp-pld"] }"#), Verdict::NotReproducible);
+        assert_eq!(shape(r#"{ near = ["any-ldp-pld", "3-rr-pld"], factor = 1.6 }"#), Verdict::Reproduced);
+        assert_eq!(shape(r#"{ near = ["any-ldp-pld", "3-rr-pld"], factor = 1.3 }"#), Verdict::NotReproducible);
+        // A range without points is no proof of anything.
+        assert_eq!(shape(r#"{ rises = "girgis-theorem-1", from = 1e9 }"#), Verdict::NotReproducible);
+    }
+
+    #[test]
+    fn a_run_that_is_not_there_is_no_verdict() {
+        let claims = "[[claim]]\nsays = \"s\"\nread = \"text\"\npaper = 90\ncheck = { value = { run = \"none\" }, margin = 1 }\n";
+        let (found, reasons) = verdict(&format!("runs = [\"none\"]\n{GIRGIS}"), claims);
+        assert_eq!(found, Verdict::NotReproducible);
+        assert!(reasons[0].contains("--train"), "{reasons:?}");
+    }
+
+    #[test]
+    fn files_that_make_no_sense_are_refused() {
+        for (claims, words) in [
+            ("[[claim]]\nsays = \"s\"\nread = \"text\"\ncheck = {}\n", "needs one of"),
+            ("[[claim]]\nsays = \"s\"\nread = \"text\"\npanel = 2\ncheck = { rises = \"x\" }\n", "not there"),
+            ("[[claim]]\nsays = \"s\"\nread = \"text\"\ncheck = { rises = \"x\" }\n", "does not draw"),
+            ("[[claim]]\nsays = \"s\"\nread = \"dream\"\ncheck = { rises = \"x\" }\n", "dream"),
+            ("[[claim]]\nsays = \"s\"\nread = \"text\"\ncheck = { raises = \"x\" }\n", "raises"),
+            ("[[claim]]\nsays = \"s\"\nread = \"text\"\ncheck = { near = [\"x\", \"y\"] }\n", "needs one of"),
+        ] {
+            let refused = Item::parse("girgis", "test", &format!("{PANEL}{claims}")).unwrap_err();
+            assert!(refused.contains(words) && refused.contains("experiments/girgis/test.toml"), "{refused}");
+        }
     }
 }

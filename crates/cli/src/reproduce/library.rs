@@ -28,6 +28,10 @@ impl Library {
                 library.items.push(Item::parse(folder, name, text).map_err(|problem| anyhow!("{problem}"))?);
             }
         }
+        library.papers.sort_by_key(|paper| paper.order);
+        let order = |item: &Item| library.papers.iter().position(|paper| paper.id == item.paper);
+        // Stable: the items of a paper stay in the order of their names.
+        library.items.sort_by_key(order);
         Ok(library)
     }
 

@@ -3,7 +3,7 @@
 use super::font::{self, Weight};
 use super::layout::{CAPTION, EXPONENT, Frame, HEADING, LEADING, Layout, SUBTITLE, TICK, TICK_GAP, TICK_LENGTH, TITLE};
 use super::marker::{self, Look};
-use super::palette::{self, Colour, FAINT_INK, GRID, INK, MINOR_GRID, PAPER};
+use super::palette::{self, FAINT_INK, GRID, INK, MINOR_GRID, PAPER};
 use super::surface::{Anchor, Surface, Text};
 use super::ticks::{Label, Ticks};
 use super::{Plot, Series, Style, dash};

@@ -1,7 +1,8 @@
 //! The JSON of reproduced items. Field names are added, never renamed.
 
 use crate::output::text::json_line;
-use crate::reproduce::compute::{Computed, Curve, Role};
+use crate::reproduce::compute::{Computed, Curve};
+use crate::reproduce::item::Role;
 use crate::reproduce::judge::{Checked, Judged};
 use crate::reproduce::library::Library;
 use crate::reproduce::runs::Runs;

@@ -21,7 +21,8 @@ numbers that we expect. The verdict is computed from the numbers:
 - **not reproducible**: a claim does not hold, and no correction of it that we know does.
 
 *Truth is between* a lower bound, attained by one mechanism of the class, and the best proven upper
-bound. For a factor it is the first curve against that truth; for an accuracy, the ε that it cost.
+bound. For a factor it is how many times that truth the larger curve is; for an accuracy, the ε that
+it cost.
 Claims are those of the papers' texts, captions and tables; nothing is read off a picture. The
 errors are explained in [errors in the literature](../errors-in-the-literature.md). Training items
 rest on [stored runs](../../experiments/training/README.md) unless `--train` runs them again.

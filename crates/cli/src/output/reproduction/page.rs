@@ -1,12 +1,12 @@
 //! The gallery: all items on one self-contained page.
 
 use super::picture::Figure;
-use super::text::claims;
+use super::text::{claims, summary};
 use crate::output::page::{typed, with_provenance};
 use crate::reproduce::judge::{Judged, Verdict};
 use crate::reproduce::library::Library;
 use anyhow::Result;
-use shuffledp_report::{Card, Column, KeyFigure, Page, Section, Table};
+use shuffledp_report::{Card, KeyFigure, Page, Section};
 
 /// Where the errors are that verdicts speak of.
 const ERRORS: &str = "docs/errors-in-the-literature.md";
@@ -36,35 +36,11 @@ fn overview(judged: &[&Judged<'_>]) -> Result<Section> {
         .key_figures(verdicts.map(|(verdict, note)| KeyFigure::new(verdict.words(), count(verdict).to_string(), note)));
     section.paragraph(format!(
         "A verdict is computed from the numbers of its claims. The truth is between a lower bound that one mechanism of the class \
-         attains and the best proven upper bound; for a factor it is the first curve against that truth, for an accuracy the ε \
-         that it cost. Errors of the papers: {ERRORS}."
+         attains and the best proven upper bound; for a factor it is how many times that truth the larger curve is, for an accuracy \
+         the ε that it cost. Errors of the papers: {ERRORS}."
     ));
     section.table(summary(judged)?);
     Ok(section)
-}
-
-/// The first claim of every item.
-pub(super) fn summary(judged: &[&Judged<'_>]) -> Result<Table> {
-    let mut table = Table::new([
-        Column::text("item"),
-        Column::note("claim"),
-        Column::text("paper says"),
-        Column::note("formula gives"),
-        Column::note("truth is between"),
-        Column::note("verdict"),
-    ]);
-    for judged in judged {
-        let Some(first) = judged.claims.first() else { continue };
-        table.row([
-            judged.reproduced.item.id.clone(),
-            first.claim.says.clone(),
-            first.paper(),
-            first.formula.clone(),
-            first.truth.clone(),
-            judged.verdict.words().to_owned(),
-        ])?;
-    }
-    Ok(table)
 }
 
 fn section(library: &Library, figure: &Figure<'_>) -> Result<Section> {

@@ -1,8 +1,8 @@
 //! The curves of an item as panels, and the panels of a figure together.
 
 use crate::output::plot::{dressed, reading};
-use crate::reproduce::compute::{Computed, Curve, Role};
-use crate::reproduce::item::{Against, Drawn, Item, Read};
+use crate::reproduce::compute::{Computed, Curve};
+use crate::reproduce::item::{Against, Drawn, Item, Read, Role};
 use crate::reproduce::judge::Judged;
 use crate::reproduce::library::Library;
 use shuffledp_accounting::catalogue;
@@ -11,9 +11,9 @@ use shuffledp_report::number::nearest;
 use shuffledp_report::{Axis, Panels, Plot, Scale, Series, Style};
 
 /// Keys beyond those of the catalogue's bounds: printed values, training presets, curves that vary a bound.
-const PRINTED: usize = 60;
-const PRESETS: usize = 64;
-const VARIED: usize = 72;
+const PRINTED: usize = 52;
+const PRESETS: usize = 57;
+const VARIED: usize = 63;
 
 /// A figure of a paper: the items that are its panels, and their picture.
 pub(crate) struct Figure<'a> {
@@ -50,15 +50,18 @@ pub(crate) fn panels(title: &str, items: &[&Judged<'_>]) -> Panels {
     let plots: Vec<Plot> = items.iter().flat_map(|judged| judged.reproduced.panels.iter().map(plot)).collect();
     let series: Vec<&Series> = plots.iter().flat_map(|plot| &plot.series).collect();
     let mut caption = vec![reading(&series)];
-    let mut chosen: Vec<&str> = Vec::new();
-    for choice in items.iter().flat_map(|judged| &item(judged).chosen) {
-        if !chosen.contains(&choice.as_str()) {
-            chosen.push(choice);
-        }
-    }
-    if !chosen.is_empty() {
-        caption.push(format!("Chosen here, because the paper does not print it: {}.", chosen.join("; ")));
-    }
+    let chosen: Vec<(&str, String)> = items
+        .iter()
+        .map(|judged| (item(judged).id.as_str(), item(judged).chosen.join("; ")))
+        .filter(|(_, chosen)| !chosen.is_empty())
+        .collect();
+    // Said once if it is the same for all.
+    let chosen = match chosen.as_slice() {
+        [] => None,
+        [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other == first) => Some(first.clone()),
+        several => Some(several.iter().map(|(id, chosen)| format!("{id}: {chosen}")).collect::<Vec<_>>().join(". ")),
+    };
+    caption.extend(chosen.map(|chosen| format!("Chosen here, because the paper does not print it: {chosen}.")));
     for run in items.iter().flat_map(|judged| &judged.runs) {
         caption.push(format!("{}.", shuffledp_question::words::capitalised(run)));
     }
@@ -92,7 +95,7 @@ fn bounds(computed: &Computed<'_>) -> Plot {
     let at = computed.first.filter(|_| computed.parameter != quantity.given());
     let at = at.map(|first| format!(" at {} = {}", quantity.given().symbol(), nearest(given_number(first.target), 4)));
     let y = match (divisor, computed.panel.quantity) {
-        (Some(curve), _) => format!("{} over that of {}", quantity.symbol(), curve.about.name),
+        (Some(curve), _) => format!("{} over that of {}", quantity.symbol(), curve.id),
         (None, Drawn::Rdp) => format!("Rényi divergence{}", at.unwrap_or_default()),
         (None, _) => format!("{}{}", quantity.symbol(), at.unwrap_or_default()),
     };

@@ -7,9 +7,18 @@ use crate::reproduce::runs::Runs;
 use anyhow::Result;
 use shuffledp_report::{Column, Table};
 
-/// Every item with its verdict and claims; many items as a summary.
+/// More items than this are summarised.
+const FEW: usize = 3;
+
+/// Every item with its verdict and claims; of many items the first claim of each, and what is to be said of the verdicts.
 pub(crate) fn answer(judged: &[Judged<'_>]) -> Result<String> {
     let mut text = String::new();
+    if judged.len() > FEW {
+        text += &summary(&judged.iter().collect::<Vec<_>>())?.to_text(Some(width()));
+        let told = judged.iter().filter(|judged| !judged.reasons.is_empty());
+        told.for_each(|judged| text += &format!("\n{}: {}\n", judged.reproduced.item.id, judged.line()));
+        return Ok(text);
+    }
     for (index, judged) in judged.iter().enumerate() {
         let item = judged.reproduced.item;
         if index > 0 {
@@ -26,6 +35,30 @@ pub(crate) fn answer(judged: &[Judged<'_>]) -> Result<String> {
         text += &format!("\n{}", claims(&judged.claims)?.to_text(Some(width())));
     }
     Ok(text)
+}
+
+/// The first claim of every item.
+pub(super) fn summary(judged: &[&Judged<'_>]) -> Result<Table> {
+    let mut table = Table::new([
+        Column::text("item"),
+        Column::note("claim"),
+        Column::text("paper says"),
+        Column::note("formula gives"),
+        Column::note("truth is between"),
+        Column::note("verdict"),
+    ]);
+    for judged in judged {
+        let Some(first) = judged.claims.first() else { continue };
+        table.row([
+            judged.reproduced.item.id.clone(),
+            first.claim.says.clone(),
+            first.paper(),
+            first.formula.clone(),
+            first.truth.clone(),
+            judged.verdict.words().to_owned(),
+        ])?;
+    }
+    Ok(table)
 }
 
 /// What the paper says, what its formula gives, between what the truth is.
