@@ -38,14 +38,34 @@ pub(crate) struct Checked<'a> {
     pub(crate) found: Option<f64>,
     /// What the formula gives, in words.
     pub(crate) formula: String,
-    /// Between what the truth is, in words; empty where nothing is proven.
-    pub(crate) truth: String,
+    /// Between what the truth is, where anything is proven.
+    pub(crate) truth: Option<Truth>,
     /// `None` if it could not be checked: no run is stored.
     pub(crate) holds: Option<bool>,
     /// What the correction gives, and whether it holds.
     pub(crate) corrected: Option<(Option<f64>, bool)>,
     /// Whether the number is the one that the file expects, within its tolerance; `None` if it expects none.
     pub(crate) as_expected: Option<bool>,
+}
+
+/// Between what the truth is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Truth {
+    pub(crate) of: TruthOf,
+    /// `None` where no lower bound is known.
+    pub(crate) lower: Option<f64>,
+    pub(crate) upper: f64,
+}
+
+/// What it is the truth of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TruthOf {
+    /// The number that the claim is about.
+    Value,
+    /// How many times the truth the larger of two curves is.
+    Factor,
+    /// The ε that an accuracy cost.
+    Cost,
 }
 
 /// An item, judged.
@@ -179,10 +199,7 @@ fn value(number: &Number, panel: &Computed<'_>) -> Option<f64> {
     let at = |id: &str, x: f64| panel.curve(id)?.at(x);
     match number {
         Number { run: Some(run), bound: Some(bound), reaches: Some(reaches), .. } => {
-            let curve = panel.curve(bound)?;
-            let spent = |round: u64| curve.at(round as f64).is_some_and(|epsilon| epsilon <= *reaches);
-            let last = panel.accuracy(run)?.iter().rfind(|point| spent(point.0))?;
-            Some(100.0 * last.1)
+            Some(100.0 * reached(panel, bound, *reaches, panel.accuracy(run)?)?.1)
         }
         Number { run: Some(run), .. } => Some(100.0 * panel.accuracy(run)?.last()?.1),
         Number { ratio: Some([a, b]), at: Some(x), .. } => Some(at(a, *x)? / at(b, *x)?),
@@ -211,48 +228,67 @@ fn formula(claim: &Claim, found: Option<f64>, holds: Option<bool>) -> String {
     }
 }
 
-/// Between what the truth is, in words: the same number if it is an ε or a divergence; for a factor, how many times the truth the
-/// larger curve is; for an accuracy, the ε that it cost.
-fn truth(claim: &Claim, panel: &Computed<'_>) -> String {
+/// Between what the truth is: the same number if it is an ε or a divergence; for a factor, how many times the truth the larger
+/// curve is; for an accuracy, the ε that it cost.
+fn truth(claim: &Claim, panel: &Computed<'_>) -> Option<Truth> {
     if let Some([_, larger]) = &claim.check.below {
-        return worst(&claim.check, panel).map_or(String::new(), |(x, _)| times(panel, larger, x, "×"));
+        return times(panel, larger, worst(&claim.check, panel)?.0);
     }
-    let Some(number) = claim.check.value.as_ref().filter(|number| number.from.is_none()) else { return String::new() };
+    let number = claim.check.value.as_ref().filter(|number| number.from.is_none())?;
     let run = number.run.as_ref().and_then(|run| panel.accuracy(run));
     let x = match (run, &number.bound, number.reaches) {
-        (Some(run), Some(bound), Some(reaches)) => {
-            let spent = |round: u64| panel.curve(bound)?.at(round as f64).filter(|epsilon| *epsilon <= reaches);
-            run.iter().rfind(|point| spent(point.0).is_some()).map(|point| point.0 as f64)
-        }
-        (Some(run), ..) => run.last().map(|point| point.0 as f64),
-        (None, ..) => number.at,
+        (Some(run), Some(bound), Some(reaches)) => reached(panel, bound, reaches, run)?.0 as f64,
+        (Some(run), ..) => run.last()?.0 as f64,
+        (None, ..) => number.at?,
     };
-    let Some(x) = x else { return String::new() };
-    let (lower, upper) = panel.truth(x);
     if let Some([larger, _]) = &number.ratio {
-        return times(panel, larger, x, &claim.unit);
+        return times(panel, larger, x);
     }
-    let between = match (lower, upper) {
-        (Some(lower), Some(upper)) => format!("{} and {}", lower_bound(lower), upper_bound(upper)),
-        (None, Some(upper)) => format!("0 and {}", upper_bound(upper)),
-        _ => return String::new(),
-    };
-    if run.is_some() { format!("ε between {between}") } else { between }
+    let (lower, upper) = panel.truth(x);
+    Some(Truth { of: if run.is_some() { TruthOf::Cost } else { TruthOf::Value }, lower, upper: upper? })
 }
 
 /// How many times the truth a curve is at a point.
-fn times(panel: &Computed<'_>, id: &str, x: f64, unit: &str) -> String {
-    let value = panel.curve(id).and_then(|curve| curve.at(x));
-    match (value, panel.truth(x)) {
-        (Some(value), (Some(lower), Some(upper))) => {
-            format!("{}{unit} to {}{unit}", nearest(value / upper, 4), nearest(value / lower, 4))
+fn times(panel: &Computed<'_>, id: &str, x: f64) -> Option<Truth> {
+    let value = panel.curve(id)?.at(x)?;
+    let (lower, upper) = panel.truth(x);
+    // The larger factor belongs to the lower bound, and is not known without one.
+    let most = lower.map_or(f64::INFINITY, |lower| value / lower);
+    Some(Truth { of: TruthOf::Factor, lower: Some(value / upper?), upper: most })
+}
+
+/// The last evaluation of a run at which a bound is at most this.
+fn reached(panel: &Computed<'_>, bound: &str, most: f64, run: &[(u64, f64)]) -> Option<(u64, f64)> {
+    let curve = panel.curve(bound)?;
+    let is_within = |round: u64| curve.at(round as f64).is_some_and(|epsilon| epsilon <= most);
+    run.iter().rfind(|point| is_within(point.0)).copied()
+}
+
+impl Truth {
+    /// As it is printed: bounds are rounded in their direction.
+    pub(crate) fn words(&self) -> String {
+        let Self { of, lower, upper } = *self;
+        match of {
+            TruthOf::Factor => match (lower, upper.is_finite()) {
+                (Some(lower), true) => format!("{}× to {}×", nearest(lower, 4), nearest(upper, 4)),
+                (Some(lower), false) => format!("{}× or more", nearest(lower, 4)),
+                (None, _) => String::new(),
+            },
+            TruthOf::Value | TruthOf::Cost => {
+                let lower = lower.map_or("0".to_owned(), lower_bound);
+                let which = if of == TruthOf::Cost { "ε between " } else { "" };
+                format!("{which}{lower} and {}", upper_bound(upper))
+            }
         }
-        (Some(value), (None, Some(upper))) => format!("{}{unit} or more", nearest(value / upper, 4)),
-        _ => String::new(),
     }
 }
 
 impl Checked<'_> {
+    /// Between what the truth is, in words; empty where nothing is proven.
+    pub(crate) fn truth(&self) -> String {
+        self.truth.map(|truth| truth.words()).unwrap_or_default()
+    }
+
     /// What the paper says: its number, or yes.
     pub(crate) fn paper(&self) -> String {
         match self.claim.paper {

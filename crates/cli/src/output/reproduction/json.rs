@@ -3,7 +3,7 @@
 use crate::output::text::json_line;
 use crate::reproduce::compute::{Computed, Curve};
 use crate::reproduce::item::Role;
-use crate::reproduce::judge::{Checked, Judged};
+use crate::reproduce::judge::{Checked, Judged, TruthOf};
 use crate::reproduce::library::Library;
 use crate::reproduce::runs::Runs;
 use anyhow::Result;
@@ -66,12 +66,22 @@ fn claim(checked: &Checked<'_>) -> Result<Value> {
         ("formula", checked.found),
         ("expected", claim.expected),
         ("corrected", checked.corrected.and_then(|(found, _)| found)),
+        ("truth_lower", checked.truth.and_then(|truth| truth.lower)),
+        ("truth_upper", checked.truth.map(|truth| truth.upper)),
     ];
     for (name, number) in numbers.into_iter().filter_map(|(name, number)| Some((name, number?))) {
         object.insert(name.to_owned(), serde_json::to_value(Number(number))?);
     }
     object.insert("formula_words".to_owned(), checked.formula.clone().into());
-    object.insert("truth".to_owned(), checked.truth.clone().into());
+    if let Some(truth) = checked.truth {
+        let of = match truth.of {
+            TruthOf::Value => "value",
+            TruthOf::Factor => "factor",
+            TruthOf::Cost => "epsilon",
+        };
+        object.insert("truth_of".to_owned(), of.into());
+    }
+    object.insert("truth".to_owned(), checked.truth().into());
     object.insert("outcome".to_owned(), checked.outcome().into());
     if let Some(as_expected) = checked.as_expected {
         object.insert("as_expected".to_owned(), as_expected.into());

@@ -42,7 +42,7 @@ pub(crate) fn markdown(library: &Library, figures: &[Figure<'_>]) -> String {
     for judged in figures.iter().flat_map(|figure| &figure.items) {
         let Some(first) = judged.claims.first() else { continue };
         let id = &judged.reproduced.item.id;
-        let cells = [&first.claim.says, &first.paper(), &first.formula, &first.truth];
+        let cells = [&first.claim.says, &first.paper(), &first.formula, &first.truth()];
         let cells: Vec<String> = cells.into_iter().map(|cell| escaped(cell)).collect();
         let _ = writeln!(text, "| `{id}` | {} | {} |", cells.join(" | "), judged.verdict.words());
     }
@@ -85,8 +85,8 @@ fn section(figure: &Figure<'_>, text: &mut String) {
 fn claims(judged: &Judged<'_>, text: &mut String) {
     *text += "\n| claim | paper says | formula gives | truth is between | outcome |\n|---|---|---|---|---|\n";
     for checked in &judged.claims {
-        let Checked { claim, formula, truth, .. } = checked;
-        let cells = [&format!("{} ({})", claim.says, claim.read.words()), &checked.paper(), formula, truth];
+        let Checked { claim, formula, .. } = checked;
+        let cells = [&format!("{} ({})", claim.says, claim.read.words()), &checked.paper(), formula, &checked.truth()];
         let cells: Vec<String> = cells.into_iter().map(|cell| escaped(cell)).collect();
         let _ = writeln!(text, "| {} | {} |", cells.join(" | "), checked.outcome());
     }

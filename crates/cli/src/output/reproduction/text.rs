@@ -54,7 +54,7 @@ pub(super) fn summary(judged: &[&Judged<'_>]) -> Result<Table> {
             first.claim.says.clone(),
             first.paper(),
             first.formula.clone(),
-            first.truth.clone(),
+            first.truth(),
             judged.verdict.words().to_owned(),
         ])?;
     }
@@ -75,7 +75,7 @@ pub(super) fn claims(claims: &[Checked<'_>]) -> Result<Table> {
             format!("{} ({})", checked.claim.says, checked.claim.read.words()),
             checked.paper(),
             checked.formula.clone(),
-            checked.truth.clone(),
+            checked.truth(),
             checked.outcome().to_owned(),
         ])?;
     }
