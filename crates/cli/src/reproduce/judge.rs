@@ -289,10 +289,11 @@ impl Checked<'_> {
         self.truth.map(|truth| truth.words()).unwrap_or_default()
     }
 
-    /// What the paper says: its number, or yes.
+    /// What the paper says: its number, or yes to a shape.
     pub(crate) fn paper(&self) -> String {
         match self.claim.paper {
             Some(paper) => format!("{}{}", nearest(paper, 6), self.claim.unit),
+            None if self.claim.check.value.is_some() => "not printed".to_owned(),
             None => "yes".to_owned(),
         }
     }
