@@ -8,6 +8,7 @@ use common::{program, run_in, run_line};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use tempfile::tempdir;
 
 fn docs() -> PathBuf {
@@ -155,6 +156,59 @@ fn finished_runs_are_taken_and_not_run_again() {
     let result = run_in(folder.path(), &words);
     assert_eq!(result.code, Some(1), "{result:?}");
     assert!(result.stderr.contains("damaged"), "{result:?}");
+}
+
+/// A small run under the name of a preset, so that it can be stopped and gone on with in seconds.
+const SMALL: &str = "\
+name = 'checkin-fig3b'
+seed = 7
+rounds = 60
+delta = 1e-5
+evaluate_every = 3
+[data]
+kind = 'digits'
+train = 400
+test = 100
+[model]
+kind = 'linear'
+[algorithm]
+kind = 'check-in'
+rate = 0.1
+clip = 0.05
+randomizer = { name = 'gaussian', sigma = 5.784 }
+[step.schedule]
+kind = 'constant'
+rate = 0.1
+";
+
+#[test]
+fn a_run_that_was_stopped_goes_on() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("small.toml"), SMALL).unwrap();
+    let place = folder.path().join("gallery/runs/checkin-fig3b-7");
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    let mut child = program()
+        .current_dir(folder.path())
+        .args(["train", "--config", "small.toml", "-o"])
+        .arg(&place)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = || fs::read_to_string(place.join("metrics.jsonl")).map_or(0, |text| text.lines().count());
+    while lines() < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was stopped");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.join("run.json").exists(), "it was stopped too late");
+    let words = ["reproduce", "checkin-fig3b", "--train", "--seeds", "7", "-o", "gallery", "--json"];
+    let result = run_in(folder.path(), &words);
+    result.assert_decent("reproduce --train");
+    assert!(result.stderr.contains("checkin-fig3b, seed 7: goes on"), "{result:?}");
+    assert_eq!(result.json()["items"][0]["runs"][0], "1 run of checkin-fig3b (seed 7; 60 rounds)");
+    assert!(place.join("run.json").exists());
 }
 
 #[test]
