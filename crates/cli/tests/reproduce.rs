@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tempfile::tempdir;
 
+const ERRORS: &str = include_str!("../../../docs/errors-in-the-literature.md");
+
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gallery")
 }
@@ -47,6 +49,13 @@ fn all_items_have_their_numbers_and_the_docs_show_them() {
         let verdict = item["verdict"].as_str().unwrap();
         assert!(["reproduced", "reproduced with a correction", "not reproducible"].contains(&verdict), "{item}");
         assert_eq!(verdict == "reproduced", item["reasons"].as_array().unwrap().is_empty(), "{id}: a reason, please");
+        for heading in item["evidence"].as_array().unwrap() {
+            let heading = format!("### {}\n", heading.as_str().unwrap());
+            assert!(ERRORS.contains(&heading), "{id}: no section {heading}");
+        }
+        // What is not as printed is explained; girgis-fig5b is about the luck of training runs, of which experiments/training tells.
+        let has_evidence = !item["evidence"].as_array().unwrap().is_empty();
+        assert!(verdict == "reproduced" || has_evidence || id == "girgis-fig5b", "{id}");
         for claim in item["claims"].as_array().unwrap() {
             assert_ne!(claim["as_expected"], false, "{id}: {claim}");
         }

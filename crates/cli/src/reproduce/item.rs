@@ -41,6 +41,9 @@ pub(crate) struct Item {
     /// Parameters that it does not print, each with the value that was chosen.
     #[serde(default)]
     pub(crate) chosen: Vec<String>,
+    /// Sections of `docs/errors-in-the-literature.md` with the evidence, by their headings.
+    #[serde(default)]
+    pub(crate) evidence: Vec<String>,
     /// A remark for the reader.
     #[serde(default)]
     pub(crate) note: String,

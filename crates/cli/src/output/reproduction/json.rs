@@ -69,15 +69,16 @@ struct ItemJson<'a> {
     verdict: &'static str,
     reasons: &'a [String],
     runs: &'a [String],
+    evidence: &'a [String],
     claims: Vec<ClaimJson<'a>>,
 }
 
 impl<'a> ItemJson<'a> {
     fn of(judged: &'a Judged<'_>) -> Self {
-        let Item { id, paper, title, place, printed, chosen, .. } = judged.reproduced.item;
+        let Item { id, paper, title, place, printed, chosen, evidence, .. } = judged.reproduced.item;
         let (verdict, reasons, runs) = (judged.verdict.words(), &judged.reasons, &judged.runs);
         let claims = judged.claims.iter().map(ClaimJson::of).collect();
-        Self { id, paper, title, place, printed, chosen, verdict, reasons, runs, claims }
+        Self { id, paper, title, place, printed, chosen, verdict, reasons, runs, evidence, claims }
     }
 }
 

@@ -22,10 +22,9 @@ numbers that we expect. The verdict is computed from the numbers:
 
 *Truth is between* a lower bound, attained by one mechanism of the class, and the best proven upper
 bound. For a factor it is how many times that truth the larger curve is; for an accuracy, the ε that
-it cost.
-Claims are those of the papers' texts, captions and tables; nothing is read off a picture. The
-errors are explained in [errors in the literature](../errors-in-the-literature.md). Training items
-rest on [stored runs](../../experiments/training/README.md) unless `--train` runs them again.
+it cost. Claims are those of the papers' texts, captions and tables; nothing is read off a picture.
+The evidence is in [errors in the literature](../errors-in-the-literature.md). Training items rest on
+[stored runs](../../experiments/training/README.md) unless `--train` runs them again.
 
 ```sh
 shuffledp reproduce --list                 # all items
@@ -77,6 +76,11 @@ fn section(figure: &Figure<'_>, text: &mut String) {
         if !item.note.is_empty() {
             let _ = writeln!(text, "- {}", item.note);
         }
+        if !item.evidence.is_empty() {
+            let link = |heading: &String| format!("[{heading}](../errors-in-the-literature.md#{})", anchor(heading));
+            let links: Vec<String> = item.evidence.iter().map(link).collect();
+            let _ = writeln!(text, "- Evidence: {}.", links.join("; "));
+        }
         claims(judged, text);
     }
     let _ = write!(text, "```sh\n{}\n```\n", command(id));
@@ -91,6 +95,12 @@ fn claims(judged: &Judged<'_>, text: &mut String) {
         let _ = writeln!(text, "| {} | {} |", cells.join(" | "), checked.outcome());
     }
     text.push('\n');
+}
+
+/// What a heading is called in an address, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect::<String>().to_lowercase()
 }
 
 /// Text for a cell of a table.

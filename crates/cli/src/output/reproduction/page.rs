@@ -64,6 +64,9 @@ fn section(library: &Library, figure: &Figure<'_>) -> Result<Section> {
         if !item.note.is_empty() {
             section.paragraph(item.note.clone());
         }
+        if !item.evidence.is_empty() {
+            section.paragraph(format!("Evidence: {}, in {ERRORS}.", item.evidence.join("; ")));
+        }
         section.table(claims(&judged.claims)?);
     }
     section.preformatted(command(figure.id));

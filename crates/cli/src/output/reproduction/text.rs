@@ -32,6 +32,9 @@ pub(crate) fn answer(judged: &[Judged<'_>]) -> Result<String> {
         if !judged.runs.is_empty() {
             text += &format!("Training: {}.\n", judged.runs.join("; "));
         }
+        if !item.evidence.is_empty() {
+            text += &format!("Evidence: {}, in docs/errors-in-the-literature.md.\n", item.evidence.join("; "));
+        }
         text += &format!("\n{}", claims(&judged.claims)?.to_text(Some(width())));
     }
     Ok(text)
