@@ -16,7 +16,8 @@ if [ ${#presets[@]} -eq 0 ]; then
     for epsilon in 0.1 0.42 1; do
         presets+=(scattering-{gaussian,one-bit,top-set}-$epsilon fashion-gaussian-$epsilon)
     done
-    presets+=(reference girgis-fig5a girgis-fig5a-tuned checkin-fig3a girgis-fig5b girgis-fig5b-tuned)
+    presets+=(reference girgis-fig5a girgis-fig5a-tuned checkin-fig3a girgis-fig5b girgis-fig5b-tuned
+        checkin-fig3b checkin-fig4 gaussian-fig1b enhanced-fig4)
 fi
 scratch=${SCRATCH:-target/experiments-training}
 program=${SHUFFLEDP:-}
