@@ -231,8 +231,9 @@ fn gaussian_bits(question: &Question, mu: f64, edge: impl Fn(f64) -> f64) -> Res
 /// The records of a rounded Gaussian along an axis, as far apart as any: their distance in deviations,
 /// and the cells as seen from the one that everybody else holds.
 ///
-/// The mechanism moves a record by a share of 1e-9 at most (up to 1e8 coordinates), towards 0: a
-/// little less than the distance of the records is the distance of two that it uses.
+/// The mechanism moves a record by a share of 1e-9 at most (up to 1e8 coordinates), towards 0. The
+/// cells do not move with it. A record further out than assumed here only makes a threshold tell
+/// more: the probability above it grows from x and shrinks from z.
 fn rounded_records(question: &Question, ratio: f64) -> (f64, Cells) {
     let radius = 0.5 * ratio * (1.0 - 1e-9);
     match question.adjacency() {
