@@ -141,6 +141,8 @@ pub(crate) fn preset_in(preset: &str, seed: u64, folder: &Path, data: Option<&Pa
         data: data.map(Path::to_owned),
         threads: None,
         dry_run: false,
+        hold_out: None,
+        sketch: false,
         all: false,
         output: (!goes_on).then(|| folder.to_owned()),
         json: false,
