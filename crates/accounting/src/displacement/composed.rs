@@ -182,7 +182,8 @@ impl Bounded {
     }
 
     fn lattice(&self, floor: f64, order: Order, per_deviation: f64) -> Arc<LossLattice> {
-        let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation, Resolution::FINE);
+        let resolution = resolution(floor);
+        let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation, resolution);
         match self {
             Self::Displaced(displacement) => displacement.lattice(floor, order),
             Self::Either(displacement, pair) => {
@@ -201,6 +202,11 @@ fn all_that_is_known(randomizer: &RandomizerSpec) -> Known {
         LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } => Known::OneBit { epsilon },
         _ => Known::Profile(randomizer.local_profile()),
     }
+}
+
+/// How finely a pair is resolved, where divergences below `floor` do not matter.
+pub(super) fn resolution(floor: f64) -> Resolution {
+    Resolution::FINE.for_mass(floor / UNRESOLVED)
 }
 
 /// At least ε of one round at `delta`, in this order.

@@ -36,6 +36,8 @@ impl LossLattice {
         let finest = greatest / resolution.points;
         let spacing = power_of_two((typical / per_deviation).max(2.0 * finest).max(1e-200));
         let (intervals, terms) = fill(pair, &rows, direction, spacing, greatest);
+        // `terms` is the number of rows and the length of the longest.
+        let outcomes = terms * terms;
         let count = intervals.low.len() as f64;
         let (first, masses) = intervals.into_masses(direction, spacing, 0.0);
         Self {
@@ -43,7 +45,7 @@ impl LossLattice {
             spacing,
             first,
             masses,
-            infinity: rows.remainder.mass_upper(),
+            infinity: rows.remainder.mass_upper() + resolution.underflow(outcomes, spacing),
             relative_error: PROBABILITY_ERROR + 16.0 * U * (count + terms),
             // Up to NARROW a relative error of v, beyond it one of Q/P.
             loss_error: 32.0 * U * greatest.min(1.0).sinh(),

@@ -50,14 +50,15 @@ impl Rounds {
         let (order, ln_chernoff) = order_for(self)?;
         let found = self.delta_tilted(epsilon, order, ln_chernoff)?;
         // Every answer is valid: rare losses may be in the way of the one that was found.
-        let mut least = (found, ln_chernoff);
+        let (mut best, mut ln_least) = (found, ln_chernoff);
         for frequent in self.without_rare(found) {
             let (order, ln_without) = order_for(&frequent)?;
-            if self.direction == Direction::Up && ln_without < least.1 - DECISIVE {
-                least = (frequent.delta_tilted(epsilon, order, ln_without)?.min(least.0), ln_without);
+            if ln_without < ln_least - DECISIVE {
+                best = self.better(best, frequent.delta_tilted(epsilon, order, ln_without)?);
+                ln_least = ln_without;
             }
         }
-        Ok(least.0)
+        Ok(best)
     }
 
     /// δ at `epsilon`, less what losses may have been moved by, composed with the tilt of this order,
@@ -107,24 +108,40 @@ impl Rounds {
     }
 
     /// ε as a function of δ, composed once: valid everywhere, tight near `delta`.
+    ///
+    /// Rounds are composed as they are, and [without their rare losses](Self::without_rare) where
+    /// Rényi DP has a better answer then: each gives a valid answer, and the best one counts.
     pub(crate) fn epsilon_near(&self, delta: f64) -> Result<impl Fn(f64) -> Result<f64>> {
-        let composed = if self.is_single() {
-            self.composed(0.0, 0.0)
+        let mut all = Vec::new();
+        if self.is_single() {
+            all.push(self.composed(0.0, 0.0));
         } else {
-            let (mut order, mut epsilon) = self.order_for(delta)?;
-            let mut chosen = self;
-            let without = self.without_rare(delta);
-            for frequent in &without {
-                let (order_without, epsilon_without) = frequent.order_for(delta)?;
+            let deviations = (2.0 * (MARGIN - delta.ln())).sqrt();
+            let (order, mut epsilon) = self.order_for(delta)?;
+            all.push(self.composed(order - 1.0, deviations));
+            for frequent in self.without_rare(delta) {
+                let (order, epsilon_without) = frequent.order_for(delta)?;
                 if epsilon_without < (1.0 - DECISIVE) * epsilon {
-                    (chosen, order, epsilon) = (frequent, order_without, epsilon_without);
+                    epsilon = epsilon_without;
+                    all.push(frequent.composed(order - 1.0, deviations));
                 }
             }
-            chosen.composed(order - 1.0, (2.0 * (MARGIN - delta.ln())).sqrt())
-        };
-        composed.check()?;
-        let from_top = FromTop::default();
-        Ok(move |delta| self.read_epsilon(&composed, &from_top, delta))
+        }
+        all.iter().try_for_each(Tilted::check)?;
+        let all: Vec<_> = all.into_iter().map(|composed| (composed, FromTop::default())).collect();
+        Ok(move |delta| {
+            let mut answers = all.iter().map(|(composed, from_top)| self.read_epsilon(composed, from_top, delta));
+            let first = answers.next().unwrap_or(Ok(f64::INFINITY))?;
+            answers.try_fold(first, |best, answer| Ok(self.better(best, answer?)))
+        })
+    }
+
+    /// The tighter of two bounds.
+    fn better(&self, a: f64, b: f64) -> f64 {
+        match self.direction {
+            Direction::Up => a.min(b),
+            Direction::Down => a.max(b),
+        }
     }
 
     /// The order whose tilt suits `delta`, and about the ε that it gives by Rényi DP.
