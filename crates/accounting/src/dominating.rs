@@ -3,7 +3,7 @@
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
-use crate::pair::{Direction, LinearPair, Resolution, envelope, upper};
+use crate::pair::{LinearPair, Resolution, envelope, upper};
 use crate::pld::{Divergences, LossLattice, Rounds, cache};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{LocalStructure, Question, Scheme};
@@ -156,7 +156,7 @@ impl Envelope {
             let blanket = lattice(&upper::two_level(question.scheme(), local_epsilon, 0.5)?, 2, resolution);
             Ok(envelope::curve(question.scheme(), local_epsilon, &blanket, outcomes)?.into_lattice())
         })?;
-        Ok(Box::new(Composed(Rounds::new(Direction::Up, vec![(lattice, question.rounds())]))))
+        Ok(Box::new(Composed(Rounds::new(vec![(lattice, question.rounds())]))))
     }
 }
 
@@ -170,7 +170,7 @@ fn binary_epsilon(question: &Question) -> Option<f64> {
 pub(crate) fn lattice(pair: &LinearPair, rounds: u64, resolution: Resolution) -> Arc<LossLattice> {
     let is_fine = rounds == 1 && resolution.points >= Resolution::FINE.points;
     let per_deviation = if is_fine { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
-    cache::lattice(pair, Direction::Up, per_deviation, resolution)
+    cache::lattice(pair, per_deviation, resolution)
 }
 
 /// At least the ε of one shuffle of `clients` reports of any ε0-LDP randomizer: the numerical form of Feldman, McMillan, Talwar 2021.
@@ -181,7 +181,7 @@ pub(crate) fn clones_numerical(local_epsilon: f64, clients: u64, delta: f64) -> 
     }
     let pair = upper::any_ldp(&Scheme::shuffle(clients)?, local_epsilon)?;
     let resolution = Resolution::FINE.for_mass(delta);
-    let rounds = Rounds::new(Direction::Up, vec![(lattice(&pair, 1, resolution), 1)]);
+    let rounds = Rounds::new(vec![(lattice(&pair, 1, resolution), 1)]);
     Ok(rounds.epsilon(delta)?.min(local_epsilon))
 }
 
@@ -203,7 +203,7 @@ impl Repeated {
     }
 
     fn composed(&self, resolution: Resolution) -> Rounds {
-        Rounds::new(Direction::Up, vec![(self.lattice(resolution), self.rounds)])
+        Rounds::new(vec![(self.lattice(resolution), self.rounds)])
     }
 
     /// The smallest δ that `ask` gives: what it gives at one resolution decides whether there is need

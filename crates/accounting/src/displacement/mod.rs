@@ -34,9 +34,9 @@ pub(crate) use terms::{Term, Terms};
 pub(crate) use zero_out::{Order, Profiles};
 
 use crate::error::{AccountingError, Result};
+use crate::pair::LinearPair;
 use crate::pair::upper::{self, MAX_LOCAL_EPSILON};
-use crate::pair::{Direction, LinearPair};
-use crate::pld::{HalfCurve, LossLattice, Rounds, cache};
+use crate::pld::{HalfCurve, LossLattice, Rounds, Up, cache};
 use crate::profile::LocalProfile;
 use crate::scheme::{Participation, Scheme};
 use blocks::TypedSlots;
@@ -236,8 +236,8 @@ impl Displacement {
         let local = |excess: f64| self.of_victim.delta_upper(excess);
         let speaks = speaks(&self.scheme);
         let pair = self.pair.as_ref().map(|pair| {
-            let lattice = cache::lattice(pair, Direction::Up, self.fineness.losses, composed::resolution(floor));
-            Rounds::new(Direction::Up, vec![(lattice, 1)])
+            let lattice = cache::lattice::<Up>(pair, self.fineness.losses, composed::resolution(floor));
+            Rounds::new(vec![(lattice, 1)])
         });
         // A victim who speaks with probability ρ is compared with itself otherwise; in a sample of
         // fixed size the divergence is at most ρ·δ(1 + (t−1)/ρ).

@@ -1,9 +1,9 @@
 //! δ(ε) and ε(δ) of composed rounds.
 
 use super::Direction;
-use super::LossLattice;
 use super::compose::Rounds;
 use super::tilted::Tilted;
+use super::{LossLattice, Rounding};
 use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{mul_up, sum_up};
 use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_orders};
@@ -29,15 +29,15 @@ const DECISIVE: f64 = 0.02;
 /// Tilting a loss ℓ by θ costs a few units of roundoff times θℓ; all rounds together may cost 1e-7.
 const MAX_TILT: f64 = 1e8;
 
-impl Rounds {
+impl<D: Rounding> Rounds<D> {
     /// δ at `epsilon` ≥ 0, in the direction of the lattices.
     pub fn delta(&self, epsilon: f64) -> Result<f64> {
         // Not clamped at 0: where the losses are uncertain by more than ε, the δ of a negative ε is what bounds.
-        let epsilon = epsilon - self.direction.sign() * self.loss_error();
+        let epsilon = epsilon - D::DIRECTION.sign() * self.loss_error();
         if self.is_single() {
             return self.read_delta(&self.composed(0.0, 0.0), epsilon);
         }
-        if self.direction == Direction::Up && epsilon > self.largest() {
+        if D::DIRECTION == Direction::Up && epsilon > self.largest() {
             return Ok(
                 sum_up(self.parts.iter().map(|(lattice, count)| mul_up(lattice.infinity, *count as f64))).min(1.0)
             );
@@ -75,7 +75,7 @@ impl Rounds {
 
     /// At least the largest finite loss of all rounds together.
     fn largest(&self) -> f64 {
-        let top = |lattice: &LossLattice| (lattice.first + lattice.masses.len() as i64) as f64 * lattice.spacing;
+        let top = |lattice: &LossLattice<D>| (lattice.first + lattice.masses.len() as i64) as f64 * lattice.spacing;
         let sum: f64 = self.parts.iter().map(|(lattice, count)| top(lattice).max(0.0) * *count as f64).sum();
         sum * (1.0 + 1e-9)
     }
@@ -85,10 +85,10 @@ impl Rounds {
         matches!(self.parts.as_slice(), [(_, 1)])
     }
 
-    fn read_delta(&self, composed: &Tilted, epsilon: f64) -> Result<f64> {
+    pub(super) fn read_delta(&self, composed: &Tilted, epsilon: f64) -> Result<f64> {
         composed.check()?;
-        let finite = composed.hockey_stick(epsilon) * (1.0 + self.direction.sign() * composed.reading_error());
-        Ok(match self.direction {
+        let finite = composed.hockey_stick(epsilon) * (1.0 + D::DIRECTION.sign() * composed.reading_error());
+        Ok(match D::DIRECTION {
             Direction::Up => (finite + composed.reserve(epsilon) + composed.infinity).min(1.0),
             Direction::Down => finite.min(1.0),
         })
@@ -97,7 +97,7 @@ impl Rounds {
     /// ε at `delta`, in the direction of the lattices: an upper bound may be `+∞`, a lower bound 0.
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
         let answer = self.epsilon_near(delta)?(delta)?;
-        if self.direction == Direction::Up || answer > 0.0 || self.is_single() {
+        if D::DIRECTION == Direction::Up || answer > 0.0 || self.is_single() {
             return Ok(answer);
         }
         // A lower bound gives up what rounding could have added, and few atoms far apart, tilted hard, can leave nothing. Every tilt is valid.
@@ -138,7 +138,7 @@ impl Rounds {
 
     /// The tighter of two bounds.
     fn better(&self, a: f64, b: f64) -> f64 {
-        match self.direction {
+        match D::DIRECTION {
             Direction::Up => a.min(b),
             Direction::Down => a.max(b),
         }
@@ -166,18 +166,19 @@ impl Rounds {
             let cut = |lattice| LossLattice::without_rare(lattice, share * delta / count);
             let parts: Vec<_> = self.parts.iter().map(|(lattice, count)| (cut(lattice), *count)).collect();
             let before = all.last().unwrap_or(self);
-            let is_less =
-                |(a, b): (&(Arc<LossLattice>, u64), &(Arc<LossLattice>, u64))| a.0.masses.len() < b.0.masses.len();
+            let is_less = |(a, b): (&(Arc<LossLattice<D>>, u64), &(Arc<LossLattice<D>>, u64))| {
+                a.0.masses.len() < b.0.masses.len()
+            };
             if parts.iter().zip(&before.parts).any(is_less) {
-                all.push(Self { direction: self.direction, parts });
+                all.push(Self { parts });
             }
         }
         all
     }
 
     fn read_epsilon(&self, composed: &Tilted, from_top: &FromTop, delta: f64) -> Result<f64> {
-        let finite = (delta - composed.infinity) * (1.0 - self.direction.sign() * composed.reading_error());
-        if self.direction == Direction::Down {
+        let finite = (delta - composed.infinity) * (1.0 - D::DIRECTION.sign() * composed.reading_error());
+        if D::DIRECTION == Direction::Down {
             let crossing = if finite > 0.0 { composed.crossing(from_top, finite) } else { None };
             return Ok((crossing.unwrap_or(0.0) - self.loss_error()).max(0.0));
         }

@@ -35,7 +35,7 @@ impl Divergences {
         Self { lattice, atoms, greatest }
     }
 
-    /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that was rounded down.
+    /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that is not of a pair.
     ///
     /// The windows are the same for P and Q, so `E_P[1 − e^{−ℓ}; kept] = P(kept) − Q(kept) = 0`, and the moment's excess over 1 is `Σ m·(e^{(λ−1)ℓ} − 1 − (λ−1)(1 − e^{−ℓ}))`, whose terms are all
     /// non-negative: nothing cancels.
