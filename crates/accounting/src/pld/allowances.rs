@@ -4,7 +4,7 @@
 //! rounds. What other tests make small, so that bounds are tight, is large here: mass at infinity,
 //! errors of masses and losses, what windows cut off.
 
-use super::compose::Rounds;
+use super::compose::{Rounds, compose};
 use super::discretise::PROBABILITY_ERROR;
 use super::tilted::Tilted;
 use super::{Down, LossLattice, Rounding, Up};
@@ -195,6 +195,30 @@ fn what_windows_cut_off_is_charged() {
         }
     }
     assert!(has_cut == [true, true], "windows must cut something off on either side: {has_cut:?}");
+}
+
+/// What was lost below a window at an earlier stage stays lost, in every repetition.
+#[test]
+fn lost_mass_is_remembered() {
+    let part = |lost: f64| {
+        let mut tilted = Tilted::new(&lattice::<Up>(0.125, -1, &MASSES), 1.0);
+        tilted.lost = lost;
+        tilted
+    };
+    for (lost, count) in [(0.01_f64, 2), (0.01, 5), (1e-4, 300), (1e-3, 1_000)] {
+        let least = (count as f64 * lost.ln_1p()).exp_m1();
+        let composed = compose(vec![(part(lost), count)], 8.0, Direction::Up);
+        // In the unit of the parts: rounding has grown the masses.
+        let lost_in_all = composed.lost * (composed.ln_scale - part(lost).ln_scale * count as f64).exp();
+        assert!(lost_in_all >= least * (1.0 - 1e-11), "{count} times {lost}: {lost_in_all} below {least}");
+    }
+    let both = compose(vec![(part(0.01), 3), (part(0.02), 2)], 8.0, Direction::Up);
+    assert!(both.lost >= 1.01_f64.powi(3) * 1.02_f64.powi(2) - 1.0 - 1e-12, "{}", both.lost);
+    // It is counted in the unit of the masses.
+    let mut halved = part(0.01);
+    halved.masses.iter_mut().for_each(|mass| *mass *= 0.5);
+    halved.normalise();
+    assert!((halved.lost - 0.02).abs() < 1e-15, "{}", halved.lost);
 }
 
 /// Coarser lattices dominate, or are dominated, by any ratio.

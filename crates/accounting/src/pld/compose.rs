@@ -73,7 +73,7 @@ impl<D: Rounding> Rounds<D> {
     }
 }
 
-fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> Tilted {
+pub(super) fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> Tilted {
     if let [(only, 1)] = parts.as_slice() {
         return only.clone();
     }
