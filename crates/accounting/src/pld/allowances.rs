@@ -134,6 +134,15 @@ fn errors_of_masses_are_charged_for_every_round() {
     }
 }
 
+/// Masses that may be too large by much, all together, multiply what is at infinity.
+#[test]
+fn mass_at_infinity_grows_with_the_other_masses() {
+    let mut one = lattice::<Up>(0.125, -1, &MASSES);
+    (one.infinity, one.relative_error) = (1e-9, 0.01);
+    let composed = rounds(one, 300).composed(0.0, 8.0);
+    assert!(composed.infinity >= 300.0 * 1e-9 * 1.01_f64.powi(300), "{}", composed.infinity);
+}
+
 /// Every loss may be off: over T rounds that is T times as much.
 #[test]
 fn errors_of_losses_are_charged_for_every_round() {

@@ -44,6 +44,10 @@ const NEGLIGIBLE_TAIL: f64 = -35.0;
 /// Windows that miss too much are widened up to this factor.
 const MAX_STRETCH: f64 = 16.0;
 
+/// The masses of all rounds together may exceed 1 by a factor of up to e^ this before that is charged
+/// where mass was cut off: until then the allowance for reading covers it.
+const NEGLIGIBLE_GROWTH: f64 = 1.0;
+
 /// Supports up to this many points are not cut.
 const ALWAYS_COMPLETE: f64 = 16_384.0;
 
@@ -64,7 +68,13 @@ impl<D: Rounding> Rounds<D> {
     /// Composes, tilted by θ. Windows reach `deviations` standard deviations to either side.
     pub(super) fn composed(&self, theta: f64, deviations: f64) -> Tilted {
         let parts = self.parts.iter().map(|(lattice, count)| (Tilted::new(lattice, theta), *count)).collect();
-        compose(parts, deviations, D::DIRECTION)
+        let mut composed = compose(parts, deviations, D::DIRECTION);
+        // What one block puts at infinity is multiplied by the masses of all others.
+        let growth: f64 = self.parts.iter().map(|(lattice, count)| lattice.relative_error * *count as f64).sum();
+        if growth > NEGLIGIBLE_GROWTH {
+            composed.infinity *= growth.exp();
+        }
+        composed
     }
 
     /// What all rounds together may have moved a loss.
