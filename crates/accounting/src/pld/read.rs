@@ -8,7 +8,6 @@ use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{mul_up, sum_up};
 use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_orders};
 use std::cell::RefCell;
-use std::sync::Arc;
 
 /// Room beyond the tail that is asked for: what windows cut off is about `e^{−40}` of it.
 pub(super) const MARGIN: f64 = 40.0;
@@ -144,6 +143,11 @@ impl<D: Rounding> Rounds<D> {
         }
     }
 
+    /// How many points all lattices have.
+    fn points(&self) -> usize {
+        self.parts.iter().map(|(lattice, _)| lattice.masses.len()).sum()
+    }
+
     /// The order whose tilt suits `delta`, and about the ε that it gives by Rényi DP.
     fn order_for(&self, delta: f64) -> Result<(f64, f64)> {
         let infinite: f64 = self.parts.iter().map(|(lattice, count)| lattice.infinity * *count as f64).sum();
@@ -165,12 +169,9 @@ impl<D: Rounding> Rounds<D> {
         for share in RARE {
             let cut = |lattice| LossLattice::without_rare(lattice, share * delta / count);
             let parts: Vec<_> = self.parts.iter().map(|(lattice, count)| (cut(lattice), *count)).collect();
-            let before = all.last().unwrap_or(self);
-            let is_less = |(a, b): (&(Arc<LossLattice<D>>, u64), &(Arc<LossLattice<D>>, u64))| {
-                a.0.masses.len() < b.0.masses.len()
-            };
-            if parts.iter().zip(&before.parts).any(is_less) {
-                all.push(Self { parts });
+            let without = Self { parts };
+            if without.points() < all.last().unwrap_or(self).points() {
+                all.push(without);
             }
         }
         all
