@@ -6,7 +6,7 @@ use shuffledp_accounting::catalogue::{self, Origin, origin};
 use shuffledp_question::json::side;
 use shuffledp_question::words::{self, capitalised};
 use shuffledp_question::{Quantity, given_number};
-use shuffledp_report::number::nearest;
+use shuffledp_report::number;
 use shuffledp_report::{Axis, Plot, Scale, Series, Style};
 
 /// A picture that is not told which bounds to draw ends this far above the largest answer and below the smallest: what lies
@@ -134,7 +134,7 @@ pub(super) fn at_given(swept: &Swept) -> String {
     if swept.sweep.parameter == given_parameter {
         return String::new();
     }
-    format!(" at {} = {}", given_parameter.symbol(), nearest(given_number(swept.first().target), 15))
+    format!(" at {} = {}", given_parameter.symbol(), number::given(given_number(swept.first().target)))
 }
 
 fn y_scale(plot: &Plot) -> Scale {
