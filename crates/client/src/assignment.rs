@@ -97,7 +97,7 @@ impl Assignment {
     }
 
     /// Whether these examples are what the model takes.
-    fn check_examples(&self, examples: &impl Clients) -> Result<()> {
+    pub(crate) fn check_examples(&self, examples: &impl Clients) -> Result<()> {
         let architecture = self.model.architecture();
         if examples.shape() != architecture.input() || examples.classes() > architecture.classes() {
             let (wanted, classes) = (architecture.input(), architecture.classes());

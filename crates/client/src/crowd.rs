@@ -16,7 +16,7 @@ use shuffledp_accounting::accountant::Accountant;
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_learning::LearningError;
 use shuffledp_learning::collect::Collector;
-use shuffledp_learning::data::Examples;
+use shuffledp_learning::data::{Clients, Examples};
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::models::Model;
 use shuffledp_learning::training::Population;
@@ -113,6 +113,27 @@ impl Crowd {
         let examples = tokio::task::spawn_blocking(prepare)
             .await
             .map_err(|error| ClientError::Interrupted(error.to_string()))??;
+        Self::new(link, config, examples, clients, seed)
+    }
+
+    /// Joins one client for each of these examples, which are prepared already, as the task has it.
+    /// Such a crowd is there from the first round on: it has nothing to compute when a round opens.
+    /// The configuration's `data`, `state` and `example` are not used.
+    pub async fn join_prepared(config: &ClientConfig, examples: Examples, seed: Option<u64>) -> Result<Self> {
+        config.check()?;
+        let link = Link::open(config).await?;
+        link.assignment.check_examples(&examples)?;
+        let clients = examples.count();
+        Self::new(Arc::new(link), config, examples, clients, seed)
+    }
+
+    fn new(
+        link: Arc<Link>,
+        config: &ClientConfig,
+        examples: Examples,
+        clients: u64,
+        seed: Option<u64>,
+    ) -> Result<Self> {
         Ok(Self {
             link,
             config: Arc::new(config.clone()),
@@ -233,6 +254,27 @@ pub async fn run(
     clients: u64,
     seed: Option<u64>,
     shutdown: Shutdown,
+    done: impl FnMut(&CrowdRound),
+) -> Result<Ended> {
+    play(config, async || Crowd::join(config, clients, seed).await, shutdown, done).await
+}
+
+/// The same with a client for each of these examples, [prepared already](Crowd::join_prepared).
+pub async fn run_prepared(
+    config: &ClientConfig,
+    examples: &Examples,
+    seed: Option<u64>,
+    shutdown: Shutdown,
+    done: impl FnMut(&CrowdRound),
+) -> Result<Ended> {
+    play(config, async || Crowd::join_prepared(config, examples.clone(), seed).await, shutdown, done).await
+}
+
+/// Joins, again and again while nobody answers, and takes part until the task is over.
+async fn play(
+    config: &ClientConfig,
+    join: impl AsyncFn() -> Result<Crowd>,
+    shutdown: Shutdown,
     mut done: impl FnMut(&CrowdRound),
 ) -> Result<Ended> {
     let wait = Waiting { clock: &SystemClock, times: &config.times, shutdown: &shutdown };
@@ -241,7 +283,7 @@ pub async fn run(
     loop {
         let step = match &mut crowd {
             Some(crowd) => Crowd::step(crowd, &shutdown).await,
-            None => Crowd::join(config, clients, seed).await.map(|joined| {
+            None => join().await.map(|joined| {
                 crowd = Some(joined);
                 CrowdStep::Nothing
             }),

@@ -80,7 +80,7 @@ impl Client {
         }
         let own = own_example(config)?;
         let link = Arc::new(Link::open(config).await?);
-        let own = link.assignment.prepared(own, None)?;
+        let own = link.assignment.prepared(own, config.data_directory.as_deref())?;
         let (state, own) = (Arc::new(Mutex::new(state)), Arc::new(own));
         let (clock, interrupt): (Arc<dyn Clock>, Interrupt) = (Arc::new(SystemClock), Arc::new(|_| Ok(())));
         let (send, jobs) = unbounded_channel();

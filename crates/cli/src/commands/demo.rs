@@ -1,6 +1,7 @@
 //! `shuffledp demo`: clients, shuffler and server at once, on this machine.
 
 mod pace;
+mod reference;
 mod roles;
 mod setting;
 

@@ -106,7 +106,7 @@ pub fn model(seed: u64) -> (ModelHash, Vec<u8>) {
 /// architecture takes `features` of them.
 pub fn scattering(task: &mut Task, features: usize) -> Architecture {
     let scattering = Scattering { scales: 3, angles: 2, order: 1, groups: None };
-    let architecture = ModelConfig::Linear.architecture(TensorShape::vector(features), 10).unwrap();
+    let architecture = ModelConfig::Linear { bias: true }.architecture(TensorShape::vector(features), 10).unwrap();
     let preparation = Preparation { scattering: Some(scattering), ..Preparation::default() };
     let description = ModelDescription { architecture: architecture.clone(), preparation };
     task.architecture = toml::to_string(&description).unwrap().into_bytes();

@@ -5,6 +5,7 @@ use crate::data::{Dataset, Examples, Normalisation, Pca, PublicWhitening, Scatte
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Normalisation first, then scattering features, then public whitening, then principal components.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -62,7 +63,7 @@ impl Preparation {
         };
         let whitening = self.fit_whitening(data_directory, tell)?;
         let Dataset { name, train, test } = dataset;
-        let features = |pictures| self.features(pictures, whitening.as_ref(), data_directory, tell);
+        let features = |pictures| self.features(pictures, whitening.as_deref(), data_directory, tell);
         let dataset = Dataset::new(name, features(train)?, features(test)?)?;
         let Some(count) = self.pca else { return Ok(dataset) };
         let pca = Pca::fit(&dataset.train, count)?;
@@ -79,14 +80,16 @@ impl Preparation {
             _ => examples,
         };
         let whitening = self.fit_whitening(data_directory, tell)?;
-        self.features(examples, whitening.as_ref(), data_directory, tell)
+        self.features(examples, whitening.as_deref(), data_directory, tell)
     }
 
-    /// Fits the whitening, if one is asked for, on the scattering features of public pictures.
-    fn fit_whitening(&self, data_directory: Option<&Path>, tell: Tell<'_>) -> Result<Option<Whitening>> {
+    /// Fits the whitening, if one is asked for, on the scattering features of public pictures. A
+    /// process that plays several roles fits it once.
+    fn fit_whitening(&self, data_directory: Option<&Path>, tell: Tell<'_>) -> Result<Option<Arc<Whitening>>> {
+        static LAST: LastWhitening = LastWhitening::none();
         let Some(whitening) = self.whitening else { return Ok(None) };
-        let public = self.scattered(PublicWhitening::pictures()?, data_directory, tell)?;
-        Ok(Some(whitening.fit(&public)?))
+        let fit = || whitening.fit(&self.scattered(PublicWhitening::pictures()?, data_directory, tell)?);
+        LAST.or_fit((self.scattering, whitening), fit).map(Some)
     }
 
     /// Does what is a function of each picture alone.
@@ -126,5 +129,61 @@ impl Preparation {
         Some(format!(
             "{what} fitted on the clients' examples, and no ε here covers that; in earnest, fit on public data"
         ))
+    }
+}
+
+/// Everything that a whitening depends on: the public pictures are always the same.
+type Asked = (Option<Scattering>, PublicWhitening);
+
+/// The whitening that was fitted last.
+struct LastWhitening(Mutex<Option<(Asked, Arc<Whitening>)>>);
+
+impl LastWhitening {
+    const fn none() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Returns the last whitening if it is the one asked for; else fits it, and it becomes the last.
+    fn or_fit(&self, asked: Asked, fit: impl FnOnce() -> Result<Whitening>) -> Result<Arc<Whitening>> {
+        let last = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, whitening)) = last().as_ref().filter(|(key, _)| *key == asked) {
+            return Ok(Arc::clone(whitening));
+        }
+        // Not locked while it works: two threads that ask at once both fit, and get the same.
+        let whitening = Arc::new(fit()?);
+        *last() = Some((asked, Arc::clone(&whitening)));
+        Ok(whitening)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::TensorShape;
+
+    #[test]
+    fn a_whitening_is_fitted_again_only_for_other_settings() {
+        let floats = (0..40).map(|i| (i * i % 17) as f32).collect();
+        let public = Examples::from_floats(TensorShape::vector(2), 2, floats, vec![0; 20]).unwrap();
+        let (last, fits) = (LastWhitening::none(), std::cell::Cell::new(0));
+        let ask = |scattering, components, shrinkage| {
+            let whitening = PublicWhitening { components, shrinkage };
+            let fit = || {
+                fits.set(fits.get() + 1);
+                whitening.fit(&public)
+            };
+            let fitted = last.or_fit((scattering, whitening), fit).unwrap();
+            assert_eq!(*fitted, whitening.fit(&public).unwrap());
+            fits.get()
+        };
+        let scattering = |angles| Some(Scattering { scales: 1, angles, order: 1, groups: None });
+        assert_eq!([ask(None, 2, 0.1), ask(None, 2, 0.1)], [1, 1]);
+        assert_eq!([ask(None, 1, 0.1), ask(None, 1, 0.2), ask(scattering(1), 1, 0.2)], [2, 3, 4]);
+        assert_eq!([ask(scattering(2), 1, 0.2), ask(scattering(2), 1, 0.2), ask(None, 2, 0.1)], [5, 5, 6]);
+        // A failure is not kept, and leaves the last one as it was.
+        let missing = || Err(LearningError::Missing("public pictures".to_owned()));
+        let asked = (None, PublicWhitening { components: 1, shrinkage: 0.5 });
+        assert!(last.or_fit(asked, missing).is_err());
+        assert_eq!(ask(None, 2, 0.1), 6);
     }
 }

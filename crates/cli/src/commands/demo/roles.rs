@@ -1,10 +1,12 @@
 //! All roles on loopback: a server, a shuffler, a crowd of clients, and one client of its own.
 
+use super::reference;
 use super::setting::Setting;
 use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 use shuffledp_client::crowd::{self, CrowdRound};
 use shuffledp_client::{Ended, Status};
+use shuffledp_learning::data::scattering::quiet;
 use shuffledp_server::store::FileStore;
 use shuffledp_server::{Parts, RunningServer, ServerKeys, SystemClock};
 use shuffledp_shuffler::Environment;
@@ -52,6 +54,8 @@ pub(crate) struct Seen {
     pub(crate) client: Status,
     /// What the shuffler lets its operator watch.
     pub(crate) shuffler_metrics: String,
+    /// The test accuracy of the same model without privacy, measured at the end.
+    pub(crate) accuracy_without_privacy: f64,
 }
 
 /// Plays the task to its end; `ended` is called after each round, `listening` once with the address of the server's page.
@@ -68,6 +72,10 @@ pub(super) async fn play(
     let shuffler_key = shuffledp_shuffler::init(&shuffler_folder)?;
     let shuffler_address = free_address()?;
     let config = setting.server(folder, (&format!("http://{shuffler_address}"), shuffler_key.to_string()), window)?;
+    // Before anybody listens: the first round opens as soon as the server does.
+    let directory = config.data_directory.as_deref();
+    let digits = config.task.preparation.apply(setting.digits().load(directory)?, directory, &quiet)?;
+    let others = digits.train.clone().truncated(setting.clients as usize - 1);
     let parts = Parts::with(&config, ServerKeys::generate()?, Box::new(FileStore::open(&config.store)?))?;
     let server = shuffledp_server::start(parts, &config.listen, Arc::new(SystemClock), shutdown.clone()).await?;
     let shuffler = {
@@ -88,7 +96,7 @@ pub(super) async fn play(
         let spoken = Arc::clone(&spoken);
         move |round: &CrowdRound| spoken.lock().unwrap_or_else(PoisonError::into_inner).push(*round)
     };
-    let crowd = crowd::run(&clients, setting.clients - 1, None, shutdown.clone(), note);
+    let crowd = crowd::run_prepared(&clients, &others, None, shutdown.clone(), note);
     let one = shuffledp_client::run(&clients, shutdown.clone());
     let http = HttpClient::new(&clients.connection)?;
     let rounds = tokio::select! {
@@ -104,7 +112,8 @@ pub(super) async fn play(
     server.ended().await?;
     let crowd = std::mem::take(&mut *spoken.lock().unwrap_or_else(PoisonError::into_inner));
     let shuffler_metrics = String::from_utf8_lossy(&metrics).into_owned();
-    Ok(Seen { rounds, privacy, crowd, client: Status::read(&clients)?, shuffler_metrics })
+    let accuracy_without_privacy = reference::accuracy_without_privacy(&config.task, setting.digits(), &digits)?;
+    Ok(Seen { rounds, privacy, crowd, client: Status::read(&clients)?, shuffler_metrics, accuracy_without_privacy })
 }
 
 /// Returns only if somebody fails.

@@ -2,9 +2,14 @@
 
 use crate::failure::Failure;
 use shuffledp_accounting::catalogue::Target;
-use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
+use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme, TopSetSize};
 use shuffledp_client::ClientConfig;
+use shuffledp_learning::LearningError;
+use shuffledp_learning::collect::Frames;
+use shuffledp_learning::data::digits::CLASSES;
+use shuffledp_learning::training::DataConfig;
 use shuffledp_question::{Asked, Outcome};
+use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_report::number::round_up_significant;
 use shuffledp_server::ServerConfig;
 use std::path::Path;
@@ -15,8 +20,15 @@ const CLIENT: &str = include_str!("client.toml");
 /// What fills the braces of both files, and more than one place here.
 const CHECK_IN_RATE: f64 = 0.125;
 const LOCAL_EPSILON: f64 = 4.0;
-const WEIGHTS: u64 = 500;
+const SHARE: f64 = 0.0625;
+const CLIP: f32 = 0.3;
 const DELTA: f64 = 1e-6;
+/// Public features of a picture, after whitening.
+const COMPONENTS: usize = 100;
+/// The model has a weight for each of them and each class, and no biases.
+const WEIGHTS: u32 = (COMPONENTS * CLASSES) as u32;
+/// Digits that the model is tested on.
+const TEST: usize = 2000;
 
 /// Below, a batch would be of a handful of reports; above, the minute becomes an hour.
 const POPULATIONS: std::ops::RangeInclusive<u64> = 200..=1_000_000;
@@ -29,6 +41,8 @@ pub(crate) struct Setting {
     pub(crate) outcome: Outcome,
     /// The shuffler releases no fewer reports: two fifths of what is expected, which chance alone does not miss.
     pub(crate) min_batch: u64,
+    /// Bytes of a report before it is sealed.
+    payload: usize,
 }
 
 impl Setting {
@@ -39,7 +53,8 @@ impl Setting {
         }
         let outcome = Asked::rigorous(question(clients, rounds)?, target()).answer()?;
         let min_batch = (0.4 * CHECK_IN_RATE * clients as f64) as u64;
-        Ok(Self { clients, rounds, outcome, min_batch })
+        let payload = payload().map_err(anyhow::Error::from)?;
+        Ok(Self { clients, rounds, outcome, min_batch, payload })
     }
 
     /// The same task with another number of rounds.
@@ -52,19 +67,39 @@ impl Setting {
         CHECK_IN_RATE * self.clients as f64
     }
 
-    /// Of a report, with both layers.
+    /// The bytes of a report, with both layers of encryption.
     pub(crate) fn report_bytes(&self) -> usize {
-        shuffledp_wire::report_len(self.payload() as u32)
+        shuffledp_wire::report_len(self.payload as u32)
     }
 
-    /// Of the model.
+    /// The bytes of a report before it is sealed.
+    pub(crate) fn payload(&self) -> usize {
+        self.payload
+    }
+
+    /// The number of weights of the model.
     pub(crate) fn weights(&self) -> u64 {
-        WEIGHTS
+        u64::from(WEIGHTS)
     }
 
-    /// Of a report, before it is sealed: PrivUnit sends two bytes for each weight.
-    pub(super) fn payload(&self) -> usize {
-        2 * WEIGHTS as usize
+    /// The number of components that a picture becomes.
+    pub(crate) fn components(&self) -> usize {
+        COMPONENTS
+    }
+
+    /// The number of candidates that a report chooses one of.
+    pub(crate) fn candidates(&self) -> u64 {
+        TopSetSize::new(u64::from(WEIGHTS), SHARE).candidates
+    }
+
+    /// The accuracy of whoever guesses.
+    pub(crate) fn chance(&self) -> f64 {
+        1.0 / CLASSES as f64
+    }
+
+    /// The clients' digits and the server's test digits.
+    pub(super) fn digits(&self) -> DataConfig {
+        DataConfig::Digits { train: self.clients as usize, test: TEST }
     }
 
     /// ε0.
@@ -106,7 +141,10 @@ impl Setting {
             ("{min_batch}", self.min_batch.to_string()),
             ("{check_in_rate}", CHECK_IN_RATE.to_string()),
             ("{local_epsilon}", format!("{LOCAL_EPSILON:?}")),
-            ("{weights}", WEIGHTS.to_string()),
+            ("{share}", SHARE.to_string()),
+            ("{clip}", CLIP.to_string()),
+            ("{components}", COMPONENTS.to_string()),
+            ("{test}", TEST.to_string()),
             ("{delta}", format!("{DELTA:e}")),
         ]
         .iter()
@@ -121,6 +159,15 @@ pub(super) fn target() -> Target {
 
 fn question(clients: u64, rounds: u64) -> Result<Question, Failure> {
     let scheme = Scheme::check_in(clients, CHECK_IN_RATE, 0.0)?;
-    let randomizer = RandomizerSpec::new(Mechanism::PrivUnit { local_epsilon: LOCAL_EPSILON, dimension: WEIGHTS })?;
-    Ok(Question::new(Round { scheme, randomizer }, rounds)?)
+    Ok(Question::new(Round { scheme, randomizer: randomizer()? }, rounds)?)
+}
+
+fn randomizer() -> Result<RandomizerSpec, shuffledp_accounting::AccountingError> {
+    let dimension = u64::from(WEIGHTS);
+    RandomizerSpec::new(Mechanism::TopSet { local_epsilon: LOCAL_EPSILON, dimension, share: SHARE })
+}
+
+fn payload() -> Result<usize, LearningError> {
+    let shape = VectorShape { dimension: WEIGHTS, clip: CLIP };
+    Ok(Frames::deployed(randomizer()?, shape)?.frame_len())
 }

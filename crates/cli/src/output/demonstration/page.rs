@@ -1,20 +1,20 @@
 //! The demonstration's page.
 
-use super::text::accuracy;
+use super::text::{accuracy, percent};
 use super::views::{self, one_operator};
-use crate::commands::demo::{Seen, Setting};
+use crate::commands::demo::{PublicRound, Seen, Setting};
 use crate::output::page;
 use crate::sweep::Swept;
 use anyhow::Result;
 use shuffledp_question::words;
-use shuffledp_report::number::{round_down_significant, round_up_significant};
+use shuffledp_report::number::{count, nearest, plural, round_down_significant, round_up_significant};
 use shuffledp_report::{Axis, Column, KeyFigure, Page, Plot, Section, Series, Style, Table};
 
 /// Curves, every bound, what each party saw.
 pub(crate) fn page(setting: &Setting, seen: &Seen, swept: &Swept) -> Result<String> {
     let mut page = Page::new("The shuffle model at work: clients, shuffler, server")
         .subtitle(words::question(setting.outcome.question(), None))
-        .section(learned(seen)?)
+        .section(learned(setting, seen)?)
         .section(parties(setting, seen)?)
         .section(page::result(&setting.outcome))
         .section(page::curves(swept)?);
@@ -25,37 +25,49 @@ pub(crate) fn page(setting: &Setting, seen: &Seen, swept: &Swept) -> Result<Stri
     Ok(page::with_provenance(page, page::typed()).to_html())
 }
 
-fn learned(seen: &Seen) -> Result<Section> {
+fn learned(setting: &Setting, seen: &Seen) -> Result<Section> {
     let mut section = Section::new("What was learned");
-    let points = |x: fn(&crate::commands::demo::PublicRound) -> f64| {
-        seen.rounds.iter().filter_map(move |round| Some((x(round), 100.0 * round.test_accuracy?)))
-    };
-    if let Some(last) = seen.rounds.iter().rfind(|round| round.test_accuracy.is_some()) {
+    let without = percent(seen.accuracy_without_privacy);
+    let chance = nearest(100.0 * setting.chance(), 4);
+    if let Some(last) = views::last_tested(seen) {
+        let reports = count(seen.rounds.iter().map(|round| round.accepted).sum());
+        let bytes = |bytes: usize| plural(bytes as u64, "byte");
         section.key_figures([
-            KeyFigure::new("test accuracy", accuracy(last), "generated digits, ten classes"),
+            KeyFigure::new("test accuracy", accuracy(last), format!("without privacy {without}, by chance {chance} %")),
             KeyFigure::new("ε at most", round_up_significant(last.epsilon, 5), "rigorous, charged before each round"),
             KeyFigure::new("ε at least", round_down_significant(last.epsilon_lower, 5), "whatever the analysis"),
+            KeyFigure::new("reports", reports, "aggregated"),
             KeyFigure::new(
-                "reports",
-                seen.rounds.iter().map(|round| round.accepted).sum::<u64>().to_string(),
-                "aggregated",
+                "a report",
+                bytes(setting.payload()),
+                format!("{} when sealed", bytes(setting.report_bytes())),
             ),
         ]);
     }
-    let vertical = || Axis::linear("test accuracy").unit("%");
-    section.plot(
-        &Plot::new("Accuracy against rounds", Axis::linear("rounds T"), vertical())
-            .series(Series::new("the server's model", points(|round| round.round as f64)).emphasized()),
-    )?;
-    section.plot(
-        &Plot::new("Accuracy against ε", Axis::linear("ε at the task's δ"), vertical())
-            .series(Series::new("at ε, rigorous", points(|round| round.epsilon)).emphasized())
-            .series(
-                Series::new("at the ε that no analysis can go below", points(|round| round.epsilon_lower))
-                    .style(Style::Dashed),
-            ),
-    )?;
+    section.paragraph(format!("{} {}", views::model(setting), views::report(setting)));
+    let by_round = tested("the server's model", seen, |round| round.round as f64).emphasized();
+    let title = "Accuracy against rounds";
+    section.plot(&accuracies(title, Axis::linear("rounds T"), [by_round].into(), setting, seen))?;
+    let spent = tested("at ε, rigorous", seen, |round| round.epsilon).emphasized();
+    let least = tested("at the ε that no analysis can go below", seen, |round| round.epsilon_lower);
+    let curves = vec![spent, least.style(Style::Dashed)];
+    section.plot(&accuracies("Accuracy against ε", Axis::linear("ε at the task's δ"), curves, setting, seen))?;
     Ok(section)
+}
+
+/// The accuracy after every round that ended in a test, in percent.
+fn tested(label: &str, seen: &Seen, x: fn(&PublicRound) -> f64) -> Series {
+    Series::new(label, seen.rounds.iter().filter_map(|round| Some((x(round), 100.0 * round.test_accuracy?))))
+}
+
+/// The curves, between the level of no privacy and the level of chance.
+fn accuracies(title: &str, x: Axis, curves: Vec<Series>, setting: &Setting, seen: &Seen) -> Plot {
+    let places = || curves.iter().flat_map(|curve| &curve.points).map(|point| point.0);
+    let ends = [places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max)];
+    let level = |label: &str, share: f64| Series::new(label, ends.map(|x| (x, 100.0 * share))).style(Style::Dotted);
+    let levels = [level("no privacy", seen.accuracy_without_privacy), level("chance", setting.chance())];
+    let plot = Plot::new(title, x, Axis::linear("test accuracy").unit("%"));
+    curves.into_iter().chain(levels).fold(plot, Plot::series)
 }
 
 fn parties(setting: &Setting, seen: &Seen) -> Result<Section> {

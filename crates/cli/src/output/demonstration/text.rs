@@ -5,7 +5,7 @@ use crate::commands::demo::{PublicRound, Seen, Setting};
 use crate::output::text;
 use anyhow::{Context, Result};
 use serde_json::json;
-use shuffledp_report::number::{round_down_significant, round_up_significant};
+use shuffledp_report::number::{count, plural, round_down_significant, round_up_significant};
 
 /// Significant digits of ε.
 const DIGITS: usize = 5;
@@ -13,9 +13,18 @@ const DIGITS: usize = 5;
 /// What is played, and the names of the columns.
 pub(crate) fn heading(setting: &Setting) -> String {
     format!(
-        "{} clients, a shuffler and a server over loopback, {} rounds; at least {} reports in a batch\n\
+        "{} clients, a shuffler and a server over loopback, {}; at least {} reports in a batch\n\
+         {}\n\
          {:>8} {:>10} {:>10} {:>10} {:>10}\n",
-        setting.clients, setting.rounds, setting.min_batch, "round", "accuracy", "reports", "ε at most", "at least"
+        count(setting.clients),
+        plural(setting.rounds, "round"),
+        count(setting.min_batch),
+        views::report(setting),
+        "round",
+        "accuracy",
+        "reports",
+        "ε at most",
+        "at least"
     )
 }
 
@@ -32,7 +41,11 @@ pub(crate) fn line(round: &PublicRound) -> String {
 }
 
 pub(super) fn accuracy(round: &PublicRound) -> String {
-    round.test_accuracy.map_or(String::new(), |accuracy| format!("{:.2} %", 100.0 * accuracy))
+    round.test_accuracy.map_or(String::new(), percent)
+}
+
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
 }
 
 /// What the progress bar says.
@@ -42,7 +55,7 @@ pub(crate) fn live(round: &PublicRound) -> String {
 
 /// What it came to.
 pub(crate) fn end(setting: &Setting, seen: &Seen) -> Result<String> {
-    let mut end = format!("\n{}\n", text::answer(&setting.outcome, false)?);
+    let mut end = format!("\n{}\n{}\n", text::answer(&setting.outcome, false)?, views::learned(setting, seen));
     for (who, what) in views::of(setting, seen) {
         end += &format!("{who} saw: {what}.\n");
     }
@@ -55,6 +68,11 @@ pub(crate) fn json(setting: &Setting, seen: &Seen) -> Result<String> {
     let fields = document.as_object_mut().context("the contract's document is an object")?;
     fields.insert("clients".to_owned(), json!(setting.clients));
     fields.insert("min_batch".to_owned(), json!(setting.min_batch));
+    fields.insert("weights".to_owned(), json!(setting.weights()));
+    fields.insert("payload_bytes".to_owned(), json!(setting.payload()));
+    fields.insert("report_bytes".to_owned(), json!(setting.report_bytes()));
+    fields.insert("accuracy_by_chance".to_owned(), json!(setting.chance()));
+    fields.insert("accuracy_without_privacy".to_owned(), json!(seen.accuracy_without_privacy));
     fields.insert("played".to_owned(), serde_json::to_value(&seen.rounds)?);
     fields.insert("server".to_owned(), seen.privacy.clone());
     fields.insert("client".to_owned(), serde_json::to_value(&seen.client)?);

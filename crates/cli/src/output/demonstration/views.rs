@@ -1,7 +1,42 @@
 //! What each party saw, in sentences made of this run's figures.
 
-use crate::commands::demo::{Seen, Setting};
-use shuffledp_report::number::{nearest, round_up_significant};
+use super::text::{accuracy, percent};
+use crate::commands::demo::{PublicRound, Seen, Setting};
+use shuffledp_report::number::{count, nearest, plural, round_up_significant};
+
+/// The last round after which the model was tested.
+pub(super) fn last_tested(seen: &Seen) -> Option<&PublicRound> {
+    seen.rounds.iter().rfind(|round| round.test_accuracy.is_some())
+}
+
+/// A sentence about the reports.
+pub(super) fn report(setting: &Setting) -> String {
+    format!(
+        "A report is one index of {}, randomized with local ε0 = {}: {}, sealed {} bytes.",
+        count(setting.candidates()),
+        nearest(setting.local_epsilon(), 15),
+        plural(setting.payload() as u64, "byte"),
+        setting.report_bytes()
+    )
+}
+
+/// A sentence about the model and its features.
+pub(super) fn model(setting: &Setting) -> String {
+    format!(
+        "The model is linear: {} weights, one for each class and each of {} public features of a picture. The \
+         features are scattering coefficients, whitened by components of other generated digits. No client's \
+         picture decides what they are, so they cost no ε.",
+        count(setting.weights()),
+        setting.components()
+    )
+}
+
+/// A sentence that compares what was learned with what is possible without privacy and by chance.
+pub(super) fn learned(setting: &Setting, seen: &Seen) -> String {
+    let (without, chance) = (percent(seen.accuracy_without_privacy), nearest(100.0 * setting.chance(), 4));
+    let learned = last_tested(seen).map_or("nothing yet".to_owned(), accuracy);
+    format!("Test accuracy: {learned}; the same model without privacy has {without}, chance {chance} %.")
+}
 
 /// The parties, each with what it saw.
 pub(super) fn of(setting: &Setting, seen: &Seen) -> [(&'static str, String); 4] {
@@ -14,9 +49,10 @@ pub(super) fn of(setting: &Setting, seen: &Seen) -> [(&'static str, String); 4] 
         (
             "Each client",
             format!(
-                "its own image, the task, {} models and keys; the one with a ledger on its disk was offered {} rounds, spoke in {} and has spent ε ≤ {}",
-                client.rounds_offered,
-                client.rounds_offered,
+                "its own picture, the task, {} and keys; the one with a ledger on its disk was offered {}, \
+                 participated in {} and has spent ε ≤ {}",
+                plural(client.rounds_offered, "model"),
+                plural(client.rounds_offered, "round"),
                 client.rounds_spoken,
                 round_up_significant(client.epsilon, 5)
             ),
@@ -24,17 +60,22 @@ pub(super) fn of(setting: &Setting, seen: &Seen) -> [(&'static str, String); 4] 
         (
             "The shuffler",
             format!(
-                "{} sealed reports of {} bytes each, from whom and when they came; not what they say, and it stored neither senders nor times",
-                sent + client.rounds_spoken,
+                "{} sealed reports of {} bytes each, from whom and when they came; not what they say, and it \
+                 stored neither senders nor times",
+                count(sent + client.rounds_spoken),
                 setting.report_bytes()
             ),
         ),
         (
             "The server",
             format!(
-                "{batches} batches, the smallest of {} reports, {opened} in all, each batch in random order: {} numbers a report, mostly noise; not from whom",
-                smallest.unwrap_or(0),
-                setting.weights()
+                "{}, the smallest of {}, {} in all, each batch in random order; a report is a randomized \
+                 index of {}, in {}; not from whom",
+                plural(batches as u64, "batch"),
+                plural(smallest.unwrap_or(0), "report"),
+                count(opened),
+                count(setting.candidates()),
+                plural(setting.payload() as u64, "byte")
             ),
         ),
         (
