@@ -82,7 +82,13 @@ fn a_page_that_cannot_be_written_does_not_cost_the_answer() {
 fn demo_plays_all_roles_and_leaves_a_page() {
     let folder = tempdir().unwrap();
     let small = ["demo", "--clients", "800", "--rounds", "2"];
-    let result = run_in(folder.path(), &small);
+    // A data directory of the user's, which a demonstration does not write to.
+    let play = |more: &[&str]| {
+        let mut command = program();
+        command.current_dir(folder.path()).env("SHUFFLEDP_DATA", "data").args(small).args(more);
+        finish(command.spawn().unwrap())
+    };
+    let result = play(&[]);
     result.assert_decent("demo");
     // A line for each round, with a batch that is no shorter than the shuffler promises.
     let lines: Vec<Vec<&str>> = result.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -95,7 +101,18 @@ fn demo_plays_all_roles_and_leaves_a_page() {
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("check-in-theorem-2") && page.contains("What each party saw"));
     assert!(page.contains("shuffledp demo --clients 800 --rounds 2"), "the page does not say how it came about");
-    let json = run_in(folder.path(), &[&small[..], &["--json", "--report", "other.html"]].concat()).json();
+    for level in ["no privacy (", "chance (10 %)", "2 bytes each, 224 when sealed", "1,000 weights"] {
+        assert!(page.contains(level), "the page does not say {level}");
+    }
+    let json = play(&["--json", "--report", "other.html"]).json();
+    let number = |field: &str| json[field].as_f64().unwrap_or_else(|| panic!("{field}: {json}"));
+    assert_eq!(["weights", "payload_bytes", "report_bytes", "accuracy_by_chance"].map(number), [1e3, 2.0, 224.0, 0.1]);
+    // Few clients, but many rounds without noise.
+    let without_privacy = number("accuracy_without_privacy");
+    assert!((0.9..=1.0).contains(&without_privacy), "{without_privacy}");
+    // It is what the text says, too, although the clients' coins and noise were others.
+    let said = format!("without privacy has {:.2} %, chance 10 %", 100.0 * without_privacy);
+    assert!(result.stdout.contains(&said), "{said}: {result:?}");
     assert!(json["bounds"].is_array());
     assert_eq!(json["played"].as_array().unwrap().len(), 2);
     // The server's ledger and the client's own say just what `epsilon` says of these rounds.

@@ -7,8 +7,8 @@ use common::World;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 use shuffledp_client::ClientError;
 use shuffledp_client::crowd::{Crowd, CrowdRound, CrowdStep, run};
-use shuffledp_learning::data::Clients;
-use shuffledp_learning::models::{Model, Network, initial_weights};
+use shuffledp_learning::data::{Clients, Examples};
+use shuffledp_learning::models::{Model, Network, TensorShape, initial_weights};
 use shuffledp_randomizers::PublicSeed;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::vector_randomizer;
@@ -56,6 +56,31 @@ async fn a_crowd_prepares_its_pictures() {
         let joined = Crowd::join(&world.config(Path::new("unused")), 60, Some(7)).await;
         assert_eq!(joined.is_ok(), accepted, "{features}: {:?}", joined.err());
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_takes_prepared_examples_as_they_are() {
+    let world = World::new(|task| task.check_in_rate = 1.0).await;
+    let config = world.config(Path::new("unused"));
+    let digits = config.data.load(None).unwrap().train;
+    world.open_round(1, 1);
+    // The task prepares nothing: the configuration's own examples are prepared already.
+    let mut payloads = Vec::new();
+    let own = digits.len() as u64;
+    for mut crowd in [
+        Crowd::join(&config, own, Some(7)).await.unwrap(),
+        Crowd::join_prepared(&config, digits.clone(), Some(7)).await.unwrap(),
+        Crowd::join_prepared(&config, digits.truncated(30), Some(7)).await.unwrap(),
+    ] {
+        round_of(&mut crowd).await;
+        payloads.push(opened(&world, 1).into_iter().map(|(payload, _)| payload).collect::<Vec<_>>());
+    }
+    assert_eq!(payloads[0], payloads[1]);
+    assert_eq!((payloads[1].len(), payloads[2].len()), (own as usize, 30));
+    // Examples of another shape are refused.
+    let other = Examples::from_floats(TensorShape::vector(2), 10, vec![0.0; 4], vec![0, 1]).unwrap();
+    let refused = Crowd::join_prepared(&config, other, None).await.err();
+    assert!(matches!(refused, Some(ClientError::Config(_))), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

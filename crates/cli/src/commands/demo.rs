@@ -5,6 +5,7 @@ mod reference;
 mod roles;
 mod setting;
 
+pub(crate) use reference::REFERENCE_ROUNDS;
 pub(crate) use roles::{PublicRound, Seen};
 pub(crate) use setting::Setting;
 
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 /// Run clients, shuffler and server on this machine: a model learns, ε beside it
 ///
 /// Thousands of simulated clients randomize and encrypt what they send over loopback, a shuffler mixes it, a server learns to read generated digits from it.
-/// Ends in a self-contained HTML page: curves, ε from every bound, what each party saw.
+/// Ends in a self-contained HTML page: curves, beside the same model without privacy; ε from every bound; what each party saw.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DemoArgs {

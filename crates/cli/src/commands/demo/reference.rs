@@ -8,7 +8,7 @@ use shuffledp_server::TaskConfig;
 /// Rounds without privacy. All clients send their gradients in each, so that a few hundred come close
 /// to the best that the model can do: on 4,000 digits held out, 200 rounds have 99.5 % and 400 have
 /// 99.65 %.
-const ROUNDS: u64 = 200;
+pub(crate) const REFERENCE_ROUNDS: u64 = 200;
 
 /// Returns the test accuracy of the task's model on the same prepared digits, with the same steps,
 /// where every client sends its gradient in every round, neither clipped nor randomized.
@@ -16,10 +16,10 @@ pub(super) fn accuracy_without_privacy(task: &TaskConfig, data: DataConfig, digi
     let config = TrainingConfig {
         name: "without privacy".to_owned(),
         seed: task.seed,
-        rounds: ROUNDS,
+        rounds: REFERENCE_ROUNDS,
         delta: task.delta,
         target_epsilon: None,
-        evaluate_every: ROUNDS,
+        evaluate_every: REFERENCE_ROUNDS,
         clients: None,
         hold_out: None,
         data,

@@ -171,3 +171,61 @@ fn payload() -> Result<usize, LearningError> {
     let shape = VectorShape { dimension: WEIGHTS, clip: CLIP };
     Ok(Frames::deployed(randomizer()?, shape)?.frame_len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shuffledp_learning::data::scattering::quiet;
+    use shuffledp_learning::training::{Algorithm, Simulation, TrainingConfig};
+
+    fn served(setting: &Setting) -> ServerConfig {
+        let key = "shuffledp-verifying-v1:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=".to_owned();
+        setting.server(Path::new("folder"), ("http://127.0.0.1:1", key), 1.0).unwrap()
+    }
+
+    #[test]
+    fn what_is_said_of_the_task_is_what_the_task_says() {
+        let setting = Setting::new(20_000, 24).unwrap();
+        let task = served(&setting).task;
+        let whitening = task.preparation.whitening.unwrap();
+        assert_eq!((whitening.components, setting.weights()), (setting.components(), 1000));
+        let randomizer = task.randomizer.of_dimension(setting.weights()).unwrap();
+        assert_eq!(randomizer, setting.question(1).unwrap().round().randomizer);
+        let shape = VectorShape { dimension: 1000, clip: task.clip };
+        assert_eq!(Frames::deployed(randomizer, shape).unwrap().frame_len(), setting.payload());
+        // 2,048 candidates are 11 bits.
+        assert_eq!((setting.candidates(), setting.payload(), setting.report_bytes()), (2048, 2, 224));
+        assert!(setting.outcome.best.value <= 0.45, "{}", setting.outcome.best.value);
+    }
+
+    /// The same rounds without services and encryption, from a seed.
+    #[test]
+    fn the_demonstration_learns() {
+        let setting = Setting::new(20_000, 24).unwrap();
+        let task = served(&setting).task;
+        let (data, folder) = (setting.digits(), tempfile::tempdir().unwrap());
+        let digits = data.load(None).unwrap();
+        let digits = task.preparation.apply(digits, Some(folder.path()), &quiet).unwrap();
+        let (rate, randomizer, clip) = (task.check_in_rate, task.randomizer, task.clip);
+        let config = TrainingConfig {
+            name: task.name,
+            seed: 1,
+            rounds: task.rounds,
+            delta: task.delta,
+            target_epsilon: Some(task.budget),
+            evaluate_every: task.rounds,
+            clients: None,
+            hold_out: None,
+            data,
+            preparation: task.preparation,
+            model: task.model,
+            algorithm: Algorithm::CheckIn { rate, drop_out: 0.0, randomizer, clip },
+            step: task.step,
+        };
+        let mut simulation = Simulation::new(&config, &digits.train).unwrap();
+        while simulation.step().unwrap() {}
+        let metrics = simulation.evaluate(&digits.test, 0.0).unwrap();
+        assert_eq!(metrics.round, 24);
+        assert!(metrics.test_accuracy >= 0.9 && metrics.epsilon <= 0.45, "{metrics:?}");
+    }
+}

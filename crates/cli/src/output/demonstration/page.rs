@@ -7,7 +7,7 @@ use crate::output::page;
 use crate::sweep::Swept;
 use anyhow::Result;
 use shuffledp_question::words;
-use shuffledp_report::number::{count, nearest, plural, round_down_significant, round_up_significant};
+use shuffledp_report::number::{count, nearest, round_down_significant, round_up_significant};
 use shuffledp_report::{Axis, Column, KeyFigure, Page, Plot, Section, Series, Style, Table};
 
 /// Curves, every bound, what each party saw.
@@ -27,23 +27,19 @@ pub(crate) fn page(setting: &Setting, seen: &Seen, swept: &Swept) -> Result<Stri
 
 fn learned(setting: &Setting, seen: &Seen) -> Result<Section> {
     let mut section = Section::new("What was learned");
+    let Some(last) = views::last_tested(seen) else {
+        section.paragraph("No round ended with a batch, so nothing was learned.");
+        return Ok(section);
+    };
     let without = percent(seen.accuracy_without_privacy);
     let chance = nearest(100.0 * setting.chance(), 4);
-    if let Some(last) = views::last_tested(seen) {
-        let reports = count(seen.rounds.iter().map(|round| round.accepted).sum());
-        let bytes = |bytes: usize| plural(bytes as u64, "byte");
-        section.key_figures([
-            KeyFigure::new("test accuracy", accuracy(last), format!("without privacy {without}, by chance {chance} %")),
-            KeyFigure::new("ε at most", round_up_significant(last.epsilon, 5), "rigorous, charged before each round"),
-            KeyFigure::new("ε at least", round_down_significant(last.epsilon_lower, 5), "whatever the analysis"),
-            KeyFigure::new("reports", reports, "aggregated"),
-            KeyFigure::new(
-                "a report",
-                bytes(setting.payload()),
-                format!("{} when sealed", bytes(setting.report_bytes())),
-            ),
-        ]);
-    }
+    let reports = count(seen.rounds.iter().map(|round| round.accepted).sum());
+    section.key_figures([
+        KeyFigure::new("test accuracy", accuracy(last), format!("without privacy {without}, by chance {chance} %")),
+        KeyFigure::new("ε at most", round_up_significant(last.epsilon, 5), "rigorous, charged before each round"),
+        KeyFigure::new("ε at least", round_down_significant(last.epsilon_lower, 5), "whatever the analysis"),
+        KeyFigure::new("reports", reports, views::sizes(setting)),
+    ]);
     section.paragraph(format!("{} {}", views::model(setting), views::report(setting)));
     let by_round = tested("the server's model", seen, |round| round.round as f64).emphasized();
     let title = "Accuracy against rounds";
@@ -52,6 +48,7 @@ fn learned(setting: &Setting, seen: &Seen) -> Result<Section> {
     let least = tested("at the ε that no analysis can go below", seen, |round| round.epsilon_lower);
     let curves = vec![spent, least.style(Style::Dashed)];
     section.plot(&accuracies("Accuracy against ε", Axis::linear("ε at the task's δ"), curves, setting, seen))?;
+    section.paragraph(views::without_privacy());
     Ok(section)
 }
 
@@ -64,8 +61,13 @@ fn tested(label: &str, seen: &Seen, x: fn(&PublicRound) -> f64) -> Series {
 fn accuracies(title: &str, x: Axis, curves: Vec<Series>, setting: &Setting, seen: &Seen) -> Plot {
     let places = || curves.iter().flat_map(|curve| &curve.points).map(|point| point.0);
     let ends = [places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max)];
-    let level = |label: &str, share: f64| Series::new(label, ends.map(|x| (x, 100.0 * share))).style(Style::Dotted);
-    let levels = [level("no privacy", seen.accuracy_without_privacy), level("chance", setting.chance())];
+    let level = |key: usize, what: &str, share: f64| {
+        let percents = 100.0 * share;
+        let label = format!("{what} ({} %)", nearest(percents, 4));
+        Series::new(label, ends.map(|x| (x, percents))).style(Style::Dotted).key(key)
+    };
+    // Keys behind those of the curves: the levels look the same in both plots.
+    let levels = [level(2, "no privacy", seen.accuracy_without_privacy), level(3, "chance", setting.chance())];
     let plot = Plot::new(title, x, Axis::linear("test accuracy").unit("%"));
     curves.into_iter().chain(levels).fold(plot, Plot::series)
 }

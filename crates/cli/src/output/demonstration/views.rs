@@ -1,7 +1,7 @@
 //! What each party saw, in sentences made of this run's figures.
 
 use super::text::{accuracy, percent};
-use crate::commands::demo::{PublicRound, Seen, Setting};
+use crate::commands::demo::{PublicRound, REFERENCE_ROUNDS, Seen, Setting};
 use shuffledp_report::number::{count, nearest, plural, round_up_significant};
 
 /// The last round after which the model was tested.
@@ -12,11 +12,24 @@ pub(super) fn last_tested(seen: &Seen) -> Option<&PublicRound> {
 /// A sentence about the reports.
 pub(super) fn report(setting: &Setting) -> String {
     format!(
-        "A report is one index of {}, randomized with local ε0 = {}: {}, sealed {} bytes.",
+        "A report is one index of {}, randomized with local ε0 = {}: {}.",
         count(setting.candidates()),
         nearest(setting.local_epsilon(), 15),
-        plural(setting.payload() as u64, "byte"),
-        setting.report_bytes()
+        sizes(setting)
+    )
+}
+
+/// The lengths of a report.
+pub(super) fn sizes(setting: &Setting) -> String {
+    format!("{} each, {} when sealed", plural(setting.payload() as u64, "byte"), setting.report_bytes())
+}
+
+/// A sentence about the reference.
+pub(super) fn without_privacy() -> String {
+    format!(
+        "No privacy: the same model on the same features, measured here. Every client sends its gradient, neither \
+         clipped nor randomized, in each of {} rounds.",
+        REFERENCE_ROUNDS
     )
 }
 
@@ -34,7 +47,7 @@ pub(super) fn model(setting: &Setting) -> String {
 /// A sentence that compares what was learned with what is possible without privacy and by chance.
 pub(super) fn learned(setting: &Setting, seen: &Seen) -> String {
     let (without, chance) = (percent(seen.accuracy_without_privacy), nearest(100.0 * setting.chance(), 4));
-    let learned = last_tested(seen).map_or("nothing yet".to_owned(), accuracy);
+    let learned = last_tested(seen).map_or("not tested".to_owned(), accuracy);
     format!("Test accuracy: {learned}; the same model without privacy has {without}, chance {chance} %.")
 }
 
