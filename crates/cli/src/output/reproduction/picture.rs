@@ -47,8 +47,17 @@ fn item<'a>(judged: &Judged<'a>) -> &'a Item {
 
 /// The panels of some items, with one legend.
 pub(crate) fn panels(title: &str, items: &[&Judged<'_>]) -> Panels {
-    let plots: Vec<Plot> = items.iter().flat_map(|judged| judged.reproduced.panels.iter().map(plot)).collect();
-    let series: Vec<&Series> = plots.iter().flat_map(|plot| &plot.series).collect();
+    let computed = || items.iter().flat_map(|judged| &judged.reproduced.panels);
+    // The same printed value looks the same in every panel, and two do not look alike.
+    let mut printed: Vec<&str> = Vec::new();
+    for given in computed().flat_map(|computed| &computed.panel.given) {
+        if !printed.contains(&given.label.as_str()) {
+            printed.push(&given.label);
+        }
+    }
+    let plots: Vec<Plot> = computed().map(|computed| plot(computed, &printed)).collect();
+    let series: Vec<&Series> =
+        plots.iter().flat_map(|plot| &plot.series).filter(|series| !series.kind.is_empty()).collect();
     let mut caption = vec![reading(&series)];
     let chosen: Vec<(&str, String)> = items
         .iter()
@@ -70,15 +79,15 @@ pub(crate) fn panels(title: &str, items: &[&Judged<'_>]) -> Panels {
     Panels::new(title, plots).subtitle(places.join(" · ")).caption(caption.join(" "))
 }
 
-fn plot(computed: &Computed<'_>) -> Plot {
+fn plot(computed: &Computed<'_>, printed: &[&str]) -> Plot {
     let plot = match (computed.draws_accuracy(), computed.panel.against) {
         (true, Against::Epsilon) => accuracy_against_epsilon(computed),
         (true, Against::Rounds) => accuracy_against_rounds(computed),
         (false, _) => bounds(computed),
     };
     let plot = plot.subtitle(computed.panel.caption.clone());
-    let printed = computed.panel.given.iter().enumerate();
-    printed.fold(plot, |plot, (index, given)| {
+    computed.panel.given.iter().fold(plot, |plot, given| {
+        let index = printed.iter().position(|label| *label == given.label).unwrap_or_default();
         let read = if given.read == Read::Picture { ", read off the picture" } else { "" };
         let series = Series::new(format!("{}{read}", given.label), given.points.iter().copied());
         plot.series(series.style(Style::Points).key(PRINTED + index).named("printed", given.label.clone()))
