@@ -13,7 +13,7 @@ fn spec(mechanism: Mechanism) -> RandomizerSpec {
     RandomizerSpec::new(mechanism).unwrap()
 }
 
-fn vector_mechanisms() -> [Mechanism; 10] {
+fn vector_mechanisms() -> [Mechanism; 11] {
     let local_epsilon = 2.0;
     [
         Mechanism::RInf { local_epsilon },

@@ -25,6 +25,7 @@ pub(super) fn normalise(coefficients: &mut [f32], groups: usize) {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "zeros are exact")]
 mod tests {
     use super::*;
 
