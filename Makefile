@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training docs demo
+.PHONY: help test lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs demo
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
 	@echo "make bench-services     durable reports a second, a batch of a million, reports opened a second; bench/services/README.md"
 	@echo "make experiments-training   the papers' training runs on MNIST, hours; experiments/training/README.md"
+	@echo "make reproduce   every figure and table of the papers, with verdicts; renews docs/gallery"
 	@echo "make docs    API documentation, and a list of the written ones"
 	@echo "make demo    clients, shuffler and server on this machine, about a minute; writes report.html"
 
@@ -68,6 +69,14 @@ bench-services:
 # Stop it at any moment; it goes on where it was. PRESETS="…" and SEEDS="…" choose.
 experiments-training:
 	bash experiments/training/run.sh $(PRESETS)
+
+# The whole gallery, with a page to look at, goes to target/gallery; its text and pictures are committed.
+reproduce:
+	$(CARGO) run --release -- reproduce --all --quick -o target/gallery
+	@mkdir -p docs/gallery && rm -f docs/gallery/*.svg
+	@cp target/gallery/README.md docs/gallery/
+	@for name in $$(sed -n 's/^!\[.*](\(.*\.svg\))$$/\1/p' target/gallery/README.md); do cp target/gallery/$$name docs/gallery/; done
+	@echo "Look at target/gallery/index.html"
 
 docs:
 	$(CARGO) doc --workspace --no-deps

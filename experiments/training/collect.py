@@ -30,7 +30,28 @@ PAPERS = {
     "enhanced-fig4": "97.07 % (flawed accounting)",
     "reference": "no privacy",
 }
-BEGIN, END = "<!-- results: written by collect.py -->", "<!-- end of results -->"
+
+# Ours, on public features: what clients hold and send.
+OURS = {
+    "scattering-gaussian-0.1": "MNIST, Gaussian noise",
+    "scattering-gaussian-0.42": "MNIST, Gaussian noise",
+    "scattering-gaussian-1": "MNIST, Gaussian noise",
+    "scattering-one-bit-0.1": "MNIST, one-bit reports",
+    "scattering-one-bit-0.42": "MNIST, one-bit reports",
+    "scattering-one-bit-1": "MNIST, one-bit reports",
+    "scattering-top-set-0.1": "MNIST, 13-bit reports",
+    "scattering-top-set-0.42": "MNIST, 13-bit reports",
+    "scattering-top-set-1": "MNIST, 13-bit reports",
+    "fashion-gaussian-0.1": "Fashion-MNIST, Gaussian noise",
+    "fashion-gaussian-0.42": "Fashion-MNIST, Gaussian noise",
+    "fashion-gaussian-1": "Fashion-MNIST, Gaussian noise",
+}
+KNOWN = PAPERS | OURS
+
+
+def between(name):
+    """The lines of README.md between which a table stands."""
+    return f"<!-- {name}: written by collect.py -->", f"<!-- end of {name} -->"
 
 
 def run_of(folder):
@@ -91,13 +112,13 @@ def digits(epsilon, rounding):
     return "–" if epsilon == "inf" else str(Decimal(epsilon).quantize(Decimal("0.0001"), rounding))
 
 
-def table(lines):
-    """A row for each preset."""
+def table(lines, presets, second):
+    """A row for each preset; `second` heads the column that says what `presets` say of them."""
     rows = [
-        "| preset | the paper | rounds | ε at most | ε at least | accuracy, weights averaged | accuracy, last weights | seeds | minutes |",
+        f"| preset | {second} | rounds | ε at most | ε at least | accuracy, weights averaged | accuracy, last weights | seeds | minutes |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    for preset, paper in PAPERS.items():
+    for preset, paper in presets.items():
         runs = [line for line in lines if line["preset"] == preset]
         if not runs:
             rows.append(f"| `{preset}` | {paper} | – | – | – | – | – | – | – |")
@@ -106,7 +127,7 @@ def table(lines):
         # Shorter runs cost less and learnt less: they do not belong into one row.
         runs = [run for run in runs if run["rounds"] == most["rounds"]]
         seeds = ", ".join(str(line["seed"]) for line in runs)
-        minutes = span([round(run["seconds"] / 60) for run in runs])
+        minutes = span([round(run["seconds"] / 60, 1 if run["seconds"] < 600 else None) for run in runs])
         rows.append(
             f"| `{preset}` | {paper} | {most['rounds']:,} | {digits(most['epsilon'], ROUND_CEILING)} | {digits(most['epsilon_lower'], ROUND_FLOOR)} "
             f"| {percent([run['accuracy_averaged'] for run in runs])} | {percent([run['accuracy_last'] for run in runs])} | {seeds} | {minutes} |"
@@ -121,14 +142,14 @@ def main(folders):
     for record in sorted(path for folder in folders for path in Path(folder).glob("*/run.json")):
         line, curve = run_of(record.parent)
         key = (line["preset"], line["seed"])
-        if line["preset"] in PAPERS and (key not in fresh or fresh[key][0]["rounds"] < line["rounds"]):
+        if line["preset"] in KNOWN and (key not in fresh or fresh[key][0]["rounds"] < line["rounds"]):
             fresh[key] = (line, curve)
     for key, (line, curve) in fresh.items():
         if key not in known or known[key]["rounds"] <= line["rounds"]:
             known[key] = line
             write_curve(line, curve)
-    order = list(PAPERS)
-    lines = sorted((line for line in known.values() if line["preset"] in PAPERS), key=lambda line: (order.index(line["preset"]), line["seed"]))
+    order = list(KNOWN)
+    lines = sorted((line for line in known.values() if line["preset"] in KNOWN), key=lambda line: (order.index(line["preset"]), line["seed"]))
     results.write_text(json.dumps(lines, indent=1, ensure_ascii=False) + "\n")
     with open(HERE / "results.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -136,9 +157,12 @@ def main(folders):
         writer.writerows(lines)
     readme = HERE / "README.md"
     text = readme.read_text()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    readme.write_text(f"{before}{BEGIN}\n{table(lines)}\n{END}{after}")
+    for name, presets, second in [("results", PAPERS, "the paper"), ("public features", OURS, "what")]:
+        begin, end = between(name)
+        before, rest = text.split(begin)
+        after = rest.split(end)[1]
+        text = f"{before}{begin}\n{table(lines, presets, second)}\n{end}{after}"
+    readme.write_text(text)
     print(f"{len(fresh)} runs gathered, {len(lines)} in all", file=sys.stderr)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs presets of `shuffledp train` on MNIST, a few seeds each, and writes down what came of them.
+# Runs presets of `shuffledp train` on MNIST or Fashion-MNIST, a few seeds each, and writes down what came of them.
 #
 #     experiments/training/run.sh [PRESET…]
 #
@@ -13,7 +13,11 @@ cd "$(dirname "$0")/../.."
 
 presets=("$@")
 if [ ${#presets[@]} -eq 0 ]; then
-    presets=(reference girgis-fig5a girgis-fig5a-tuned checkin-fig3a girgis-fig5b girgis-fig5b-tuned)
+    for epsilon in 0.1 0.42 1; do
+        presets+=(scattering-{gaussian,one-bit,top-set}-$epsilon fashion-gaussian-$epsilon)
+    done
+    presets+=(reference girgis-fig5a girgis-fig5a-tuned checkin-fig3a girgis-fig5b girgis-fig5b-tuned
+        checkin-fig3b checkin-fig4 gaussian-fig1b enhanced-fig4)
 fi
 scratch=${SCRATCH:-target/experiments-training}
 program=${SHUFFLEDP:-}
@@ -26,7 +30,14 @@ if [ -n "${DATA:-}" ]; then
     data=(--data "$DATA")
 fi
 
-"$program" data mnist "${data[@]}" >&2
+for preset in "${presets[@]}"; do
+    case $preset in
+    fashion-*) echo fashion-mnist ;;
+    *) echo mnist ;;
+    esac
+done | sort -u | while read -r dataset; do
+    "$program" data "$dataset" "${data[@]}" >&2
+done
 mkdir -p "$scratch"
 for seed in ${SEEDS:-1 2 3}; do
     for preset in "${presets[@]}"; do

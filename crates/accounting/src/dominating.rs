@@ -3,7 +3,7 @@
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
-use crate::pair::{Direction, LinearPair, Resolution, envelope, upper};
+use crate::pair::{LinearPair, Resolution, envelope, upper};
 use crate::pld::{Divergences, LossLattice, Rounds, cache};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{LocalStructure, Question, Scheme};
@@ -95,16 +95,10 @@ impl Method for Dominating {
 impl Dominating {
     fn resolved(&self, question: &Question, options: &Options, resolution: Resolution) -> Result<Box<dyn Analysis>> {
         let pair = self.class.pair(question)?;
-        let lattice = lattice(&pair, question.rounds(), resolution);
+        let pairs = Repeated { pair, rounds: question.rounds(), resolution };
         Ok(match self.composition {
-            Composition::Renyi => Box::new(RenyiAnalysis::new(
-                LatticeCurve(Divergences::new(lattice)),
-                question.rounds(),
-                options.max_order,
-            )),
-            Composition::LossDistribution => {
-                Box::new(Composed(Rounds::new(Direction::Up, vec![(lattice, question.rounds())])))
-            }
+            Composition::Renyi => Box::new(ByRenyi { pairs, max_order: options.max_order }),
+            Composition::LossDistribution => Box::new(pairs),
         })
     }
 }
@@ -162,7 +156,7 @@ impl Envelope {
             let blanket = lattice(&upper::two_level(question.scheme(), local_epsilon, 0.5)?, 2, resolution);
             Ok(envelope::curve(question.scheme(), local_epsilon, &blanket, outcomes)?.into_lattice())
         })?;
-        Ok(Box::new(Composed(Rounds::new(Direction::Up, vec![(lattice, question.rounds())]))))
+        Ok(Box::new(Composed(Rounds::new(vec![(lattice, question.rounds())]))))
     }
 }
 
@@ -174,9 +168,9 @@ fn binary_epsilon(question: &Question) -> Option<f64> {
 
 /// The upward lattice of a pair, as fine as `rounds` of it can use.
 pub(crate) fn lattice(pair: &LinearPair, rounds: u64, resolution: Resolution) -> Arc<LossLattice> {
-    let is_fine = rounds == 1 && resolution != Resolution::ROUGH;
+    let is_fine = rounds == 1 && resolution.points >= Resolution::FINE.points;
     let per_deviation = if is_fine { PER_DEVIATION_SINGLE } else { PER_DEVIATION };
-    cache::lattice(pair, Direction::Up, per_deviation, resolution)
+    cache::lattice(pair, per_deviation, resolution)
 }
 
 /// At least the ε of one shuffle of `clients` reports of any ε0-LDP randomizer: the numerical form of Feldman, McMillan, Talwar 2021.
@@ -186,8 +180,103 @@ pub(crate) fn clones_numerical(local_epsilon: f64, clients: u64, delta: f64) -> 
         return Ok(local_epsilon);
     }
     let pair = upper::any_ldp(&Scheme::shuffle(clients)?, local_epsilon)?;
-    let rounds = Rounds::new(Direction::Up, vec![(lattice(&pair, 1, Resolution::FINE), 1)]);
+    let resolution = Resolution::FINE.for_mass(delta);
+    let rounds = Rounds::new(vec![(lattice(&pair, 1, resolution), 1)]);
     Ok(rounds.epsilon(delta)?.min(local_epsilon))
+}
+
+/// Rounds of one pair. How small δ is decides which of its outcomes are looked at.
+struct Repeated {
+    pair: LinearPair,
+    rounds: u64,
+    resolution: Resolution,
+}
+
+impl Repeated {
+    /// The resolution for questions about this δ.
+    fn resolution_for(&self, delta: f64) -> Resolution {
+        self.resolution.for_mass(delta / self.rounds as f64)
+    }
+
+    fn lattice(&self, resolution: Resolution) -> Arc<LossLattice> {
+        lattice(&self.pair, self.rounds, resolution)
+    }
+
+    fn composed(&self, resolution: Resolution) -> Rounds {
+        Rounds::new(vec![(self.lattice(resolution), self.rounds)])
+    }
+
+    /// The smallest δ that `ask` gives: what it gives at one resolution decides whether there is need
+    /// for a finer one.
+    fn delta_by_resolution(&self, ask: impl Fn(Resolution) -> Result<Answer>) -> Result<Answer> {
+        let mut resolution = self.resolution;
+        let mut found = ask(resolution)?;
+        loop {
+            let finer = self.resolution_for(found.value);
+            if finer.ln_cut >= resolution.ln_cut {
+                return Ok(found);
+            }
+            resolution = finer;
+            let answer = ask(resolution)?;
+            if answer.value < found.value {
+                found = answer;
+            }
+        }
+    }
+}
+
+impl Analysis for Repeated {
+    fn epsilon(&self, delta: f64) -> Result<Answer> {
+        Ok(Answer::plain(self.composed(self.resolution_for(delta)).epsilon(delta)?))
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Answer> {
+        self.delta_by_resolution(|resolution| Ok(Answer::plain(self.composed(resolution).delta(epsilon)?)))
+    }
+}
+
+/// The same by Rényi divergences.
+struct ByRenyi {
+    pairs: Repeated,
+    max_order: f64,
+}
+
+/// The order that is best for δ looks at outcomes as rare as about this power of δ.
+const BEYOND: f64 = 1.25;
+
+impl ByRenyi {
+    fn analysis(&self, resolution: Resolution) -> RenyiAnalysis<LatticeCurve> {
+        let curve = LatticeCurve(Divergences::new(self.pairs.lattice(resolution)));
+        RenyiAnalysis::new(curve, self.pairs.rounds, self.max_order)
+    }
+}
+
+impl Analysis for ByRenyi {
+    fn epsilon(&self, delta: f64) -> Result<Answer> {
+        let resolution = self.pairs.resolution_for(delta.powf(BEYOND));
+        self.analysis(resolution).epsilon(delta)
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Answer> {
+        self.pairs.delta_by_resolution(|resolution| self.analysis(resolution).delta(epsilon))
+    }
+
+    /// Orders that look at the tail more than at anything else need it resolved.
+    fn renyi(&self, order: f64) -> Option<Result<f64>> {
+        if !Orders::Reals.contains(order) {
+            return self.analysis(self.pairs.resolution).renyi(order);
+        }
+        let mut resolution = self.pairs.resolution;
+        let mut least = f64::INFINITY;
+        loop {
+            let (divergence, is_cut) = Divergences::new(self.pairs.lattice(resolution)).upper_with_cut(order);
+            least = least.min(divergence);
+            match resolution.wider().filter(|_| is_cut) {
+                Some(wider) => resolution = wider,
+                None => return Some(Ok(least)),
+            }
+        }
+    }
 }
 
 struct LatticeCurve(Divergences);

@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
 use serde_json::Value;
-use shuffledp_accounting::pair::{Direction, LinearPair, upper};
-use shuffledp_accounting::pld::{LossLattice, Rounds};
+use shuffledp_accounting::pair::{LinearPair, upper};
+use shuffledp_accounting::pld::{Down, LossLattice, Rounding, Rounds, Up};
 use shuffledp_accounting::scheme::Scheme;
 use std::sync::Arc;
 
-fn rounds(direction: Direction, parts: &[(LinearPair, u64)], per_deviation: f64) -> Rounds {
-    let lattice = |pair| Arc::new(LossLattice::new(pair, direction, per_deviation));
-    Rounds::new(direction, parts.iter().map(|(pair, count)| (lattice(pair), *count)).collect())
+fn rounds<D: Rounding>(parts: &[(LinearPair, u64)], per_deviation: f64) -> Rounds<D> {
+    let lattice = |pair| Arc::new(LossLattice::new(pair, per_deviation));
+    Rounds::new(parts.iter().map(|(pair, count)| (lattice(pair), *count)).collect())
 }
 
 /// A pair as its list of outcomes, (P-mass, Q-mass) each.
@@ -102,7 +102,7 @@ fn two_and_three_rounds_against_all_products() {
     }
     for (name, parts, list) in &cases {
         // Fine lattices: a handful of atoms would make the gap to the exact curve visible at fewer points.
-        let (down, up) = (rounds(Direction::Down, parts, 512.0), rounds(Direction::Up, parts, 512.0));
+        let (down, up) = (rounds::<Down>(parts, 512.0), rounds::<Up>(parts, 512.0));
         let (p, q) = (sum(list, |(p, _)| *p), sum(list, |(_, q)| *q));
         assert!((p - 1.0_f64).abs() < 1e-12 && (q - 1.0_f64).abs() < 1e-12, "{name}: masses {p} {q}");
         for epsilon in [0.0, 1e-3, 0.01, 0.05, 0.2, 0.5, 1.0, 2.0, 3.5] {
@@ -143,7 +143,7 @@ fn many_rounds_against_contour_integrals() {
         }
         .unwrap();
         let parts = [(pair, count("rounds"))];
-        let (down, up) = (rounds(Direction::Down, &parts, 128.0), rounds(Direction::Up, &parts, 128.0));
+        let (down, up) = (rounds::<Down>(&parts, 128.0), rounds::<Up>(&parts, 128.0));
         let (exact, uncertain) = (real(&row["value"]), real(&row["relative_uncertainty"]));
         let (lower, upper) = (down.delta(epsilon).unwrap(), up.delta(epsilon).unwrap());
         assert!(lower <= exact * (1.0 + uncertain), "{inputs}: {lower:e} is above {exact:e}");
@@ -164,7 +164,7 @@ fn many_rounds_against_contour_integrals() {
 #[test]
 fn few_outcomes_far_apart_keep_their_lower_bound() {
     let parts = [(two_level(7, 10, 1.0, 1.0 / 3.0).0, 1), (two_level(6, 6, 5.0, 0.02).0, 1)];
-    let (down, up) = (rounds(Direction::Down, &parts, 512.0), rounds(Direction::Up, &parts, 512.0));
+    let (down, up) = (rounds::<Down>(&parts, 512.0), rounds::<Up>(&parts, 512.0));
     for delta in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7] {
         let (lower, upper) = (down.epsilon(delta).unwrap(), up.epsilon(delta).unwrap());
         // The coarser of the two lattices has points 2^−7 apart.
@@ -180,16 +180,17 @@ fn large_local_epsilons_neither_lose_nor_gain_mass() {
         let local_epsilon = f64::from(tenth) / 10.0;
         let e = local_epsilon.exp();
         let parts = [(any_ldp(1, 1, local_epsilon).0, 1)];
-        let (down, up) = (rounds(Direction::Down, &parts, 128.0), rounds(Direction::Up, &parts, 128.0));
+        let (down, up) = (rounds::<Down>(&parts, 128.0), rounds::<Up>(&parts, 128.0));
         for share in [0.0, 0.1, 0.5, 0.9] {
             let epsilon = share * local_epsilon;
             let exact = (e - epsilon.exp()) / (e + 1.0);
             let (lower, upper) = (down.delta(epsilon).unwrap(), up.delta(epsilon).unwrap());
             assert!(lower <= exact && exact <= upper, "ε0 = {local_epsilon}, ε = {epsilon}: {lower} {exact} {upper}");
         }
-        let lattice = |direction| LossLattice::new(&parts[0].0, direction, 128.0);
-        for lattice in [lattice(Direction::Down), lattice(Direction::Up)] {
-            let mass: f64 = lattice.iter().map(|(_, mass)| mass).sum();
+        let mass = |masses: &mut dyn Iterator<Item = (f64, f64)>| -> f64 { masses.map(|(_, mass)| mass).sum() };
+        let down = mass(&mut LossLattice::<Down>::new(&parts[0].0, 128.0).iter());
+        let up = mass(&mut LossLattice::<Up>::new(&parts[0].0, 128.0).iter());
+        for mass in [down, up] {
             assert!((mass - 1.0).abs() < 1e-13, "ε0 = {local_epsilon}: mass {mass}");
         }
     }
@@ -199,7 +200,7 @@ fn large_local_epsilons_neither_lose_nor_gain_mass() {
 #[test]
 fn lower_lattices_create_no_mass() {
     let parts = [(any_ldp(27, 1603, 13.195_315_906_277_875).0, 17_127)];
-    let (down, up) = (rounds(Direction::Down, &parts, 128.0), rounds(Direction::Up, &parts, 128.0));
+    let (down, up) = (rounds::<Down>(&parts, 128.0), rounds::<Up>(&parts, 128.0));
     for epsilon in [0.0, 1.0, 10.0, 1000.0] {
         assert!(down.delta(epsilon).unwrap() <= up.delta(epsilon).unwrap(), "ε = {epsilon}");
     }
@@ -210,7 +211,7 @@ fn lower_lattices_create_no_mass() {
 fn rare_large_losses_have_a_finite_bound() {
     let alone = Scheme::check_in(1, 0.096, 0.0).unwrap();
     let parts = [(upper::two_level(&alone, 0.0075, 0.011).unwrap(), 902_189)];
-    let (down, up) = (rounds(Direction::Down, &parts, 128.0), rounds(Direction::Up, &parts, 128.0));
+    let (down, up) = (rounds::<Down>(&parts, 128.0), rounds::<Up>(&parts, 128.0));
     let (lower, upper) = (down.epsilon(1.79e-7).unwrap(), up.epsilon(1.79e-7).unwrap());
     assert!(lower <= upper && upper < 1.05 * lower, "{lower} to {upper}");
 }

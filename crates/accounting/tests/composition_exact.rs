@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use shuffledp_accounting::pair::{Direction, upper};
-use shuffledp_accounting::pld::{LossLattice, Rounds};
+use shuffledp_accounting::pair::upper;
+use shuffledp_accounting::pld::{Down, LossLattice, Rounding, Rounds, Up};
 use shuffledp_accounting::scheme::Scheme;
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ fn exact(local_epsilon: f64, rounds: u64, epsilon: f64) -> f64 {
     sum
 }
 
-fn composed(local_epsilon: f64, rounds: u64, direction: Direction) -> Rounds {
+fn composed<D: Rounding>(local_epsilon: f64, rounds: u64) -> Rounds<D> {
     let pair = upper::two_level(&Scheme::shuffle(1).unwrap(), local_epsilon, 0.5).unwrap();
-    Rounds::new(direction, vec![(Arc::new(LossLattice::new(&pair, direction, 128.0)), rounds)])
+    Rounds::new(vec![(Arc::new(LossLattice::new(&pair, 128.0)), rounds)])
 }
 
 /// The closed form itself is off by less than this.
@@ -44,8 +44,7 @@ fn rare_lies_are_enclosed() {
         (16.0, 10_000_000),
         (18.0, 100_000),
     ] {
-        let (up, down) =
-            (composed(local_epsilon, rounds, Direction::Up), composed(local_epsilon, rounds, Direction::Down));
+        let (up, down) = (composed::<Up>(local_epsilon, rounds), composed::<Down>(local_epsilon, rounds));
         for lies in [0.0, 1.0, 3.0, 8.0, 30.0] {
             for fraction in [0.1, 1.0] {
                 let epsilon = local_epsilon * (rounds as f64 - 2.0 * lies - fraction);
@@ -61,7 +60,7 @@ fn rare_lies_are_enclosed() {
 #[test]
 fn epsilon_inverts_delta_where_mass_was_lost() {
     for (local_epsilon, rounds) in [(7.0, 30_000), (16.0, 10_000_000)] {
-        let up = composed(local_epsilon, rounds, Direction::Up);
+        let up = composed::<Up>(local_epsilon, rounds);
         for delta in [1e-9, 1e-5, 0.1, 0.6, 0.9] {
             let epsilon = up.epsilon(delta).unwrap();
             let truth = exact(local_epsilon, rounds, epsilon);

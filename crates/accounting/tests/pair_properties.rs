@@ -5,8 +5,8 @@
 use proptest::prelude::*;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::catalogue::{Options, Target, ask, method};
-use shuffledp_accounting::pair::{Direction, LinearPair, upper};
-use shuffledp_accounting::pld::{LossLattice, Rounds};
+use shuffledp_accounting::pair::{LinearPair, upper};
+use shuffledp_accounting::pld::{Down, LossLattice, Rounding, Rounds, Up};
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
 use std::sync::Arc;
 
@@ -84,12 +84,12 @@ fn scheme(most: u64) -> BoxedStrategy<Scheme> {
     .boxed()
 }
 
-fn rounds(direction: Direction, pair: &LinearPair, count: u64) -> Rounds {
-    Rounds::new(direction, vec![(Arc::new(LossLattice::new(pair, direction, PER_DEVIATION)), count)])
+fn rounds<D: Rounding>(pair: &LinearPair, count: u64) -> Rounds<D> {
+    Rounds::new(vec![(Arc::new(LossLattice::new(pair, PER_DEVIATION)), count)])
 }
 
 fn epsilon(pair: &LinearPair, count: u64, delta: f64) -> f64 {
-    rounds(Direction::Up, pair, count).epsilon(delta).expect("a number")
+    rounds::<Up>(pair, count).epsilon(delta).expect("a number")
 }
 
 fn round(scheme: Scheme, mechanism: Mechanism) -> Round {
@@ -115,9 +115,8 @@ proptest! {
         share in 0.0..1.0_f64,
     ) {
         let pair = row.pair(&scheme, local_epsilon);
-        let lattice = |direction| Arc::new(LossLattice::new(&pair, direction, per_deviation));
-        let up = Rounds::new(Direction::Up, vec![(lattice(Direction::Up), count)]);
-        let down = Rounds::new(Direction::Down, vec![(lattice(Direction::Down), count)]);
+        let up = Rounds::<Up>::new(vec![(Arc::new(LossLattice::new(&pair, per_deviation)), count)]);
+        let down = Rounds::<Down>::new(vec![(Arc::new(LossLattice::new(&pair, per_deviation)), count)]);
         let (upper, lower) = (up.epsilon(delta).unwrap(), down.epsilon(delta).unwrap());
         prop_assert!(0.0 <= lower && lower <= upper, "ε from {lower:e} to {upper:e}");
         prop_assert!(upper.is_finite(), "nothing is known at δ = {delta:e}");
@@ -139,7 +138,7 @@ proptest! {
         delta in logarithmic(1e-12, 0.1),
     ) {
         let pair = row.pair(&scheme, local_epsilon);
-        let (up, down) = (rounds(Direction::Up, &pair, 1), rounds(Direction::Down, &pair, 1));
+        let (up, down) = (rounds::<Up>(&pair, 1), rounds::<Down>(&pair, 1));
         let epsilon = up.epsilon(delta).unwrap();
         for epsilon in [0.0, 0.5 * epsilon, epsilon] {
             let (upper, lower) = (up.delta(epsilon).unwrap(), down.delta(epsilon).unwrap());
@@ -147,7 +146,7 @@ proptest! {
             prop_assert!(upper >= sum_lower, "ε = {epsilon}: lattice {upper:e} below the sum {sum_lower:e}");
             prop_assert!(lower <= sum_upper, "ε = {epsilon}: lattice {lower:e} above the sum {sum_upper:e}");
             // Connecting the dots lifts the curve by at most a quarter of the spacing, of the mass beyond ε − h.
-            let spacing = LossLattice::new(&pair, Direction::Up, PER_DEVIATION).spacing();
+            let spacing = LossLattice::<Up>::new(&pair, PER_DEVIATION).spacing();
             let nearby = pair.delta_upper(epsilon - spacing);
             // Levels are spread over intervals of 1 %, which moves a loss by sinh(loss) per cent: near the largest loss of a large ε0 that is no small share of δ.
             prop_assert!(
@@ -166,7 +165,7 @@ proptest! {
         count in count(1, 100_000),
         delta in logarithmic(1e-12, 0.01),
     ) {
-        let rounds = rounds(Direction::Up, &row.pair(&scheme, local_epsilon), count);
+        let rounds = rounds::<Up>(&row.pair(&scheme, local_epsilon), count);
         let epsilon = rounds.epsilon(delta).unwrap();
         let back = rounds.delta(epsilon).unwrap();
         if epsilon > 0.0 {
@@ -187,7 +186,7 @@ proptest! {
         factor in 1.0..3.0_f64,
     ) {
         let pair = row.pair(&scheme, local_epsilon);
-        let spacing = LossLattice::new(&pair, Direction::Up, PER_DEVIATION).spacing();
+        let spacing = LossLattice::<Up>::new(&pair, PER_DEVIATION).spacing();
         let base = epsilon(&pair, count, delta);
         // A single round of few outcomes is resolved to a fraction of the spacing only.
         let not_above = |small: f64, large: f64| small <= large * (1.0 + DISCRETISATION) + spacing;
@@ -271,10 +270,10 @@ proptest! {
         counts in (count(1, 50_000), count(1, 50_000)),
         delta in logarithmic(1e-10, 0.01),
     ) {
-        let lattice = Arc::new(LossLattice::new(&row.pair(&scheme, local_epsilon), Direction::Up, PER_DEVIATION));
+        let lattice = Arc::new(LossLattice::<Up>::new(&row.pair(&scheme, local_epsilon), PER_DEVIATION));
         let (m, n) = counts;
-        let one = Rounds::new(Direction::Up, vec![(lattice.clone(), m + n)]).epsilon(delta).unwrap();
-        let two = Rounds::new(Direction::Up, vec![(lattice.clone(), m), (lattice.clone(), n)]).epsilon(delta).unwrap();
+        let one = Rounds::new(vec![(lattice.clone(), m + n)]).epsilon(delta).unwrap();
+        let two = Rounds::new(vec![(lattice.clone(), m), (lattice.clone(), n)]).epsilon(delta).unwrap();
         let step = grid_step(&lattice, m + n, delta);
         // Two computations, of two stages each.
         prop_assert!((one - two).abs() <= DISCRETISATION * one + 4.0 * step, "{one} {two}, in steps of {step}");
@@ -318,8 +317,8 @@ fn the_discretisation_gap_is_small_in_the_headline_settings() {
     for (local_epsilon, sampled, clients, count, delta) in HEADLINE {
         for row in [Row::Any, Row::TwoLevel { high_mass: 0.5 }] {
             let pair = row.pair(&Scheme::subsampled(clients, sampled).unwrap(), local_epsilon);
-            let upper = rounds(Direction::Up, &pair, count).epsilon(delta).unwrap();
-            let lower = rounds(Direction::Down, &pair, count).epsilon(delta).unwrap();
+            let upper = rounds::<Up>(&pair, count).epsilon(delta).unwrap();
+            let lower = rounds::<Down>(&pair, count).epsilon(delta).unwrap();
             assert!(lower <= upper && upper < 1.001 * lower, "ε0 = {local_epsilon}, {row:?}: {lower} to {upper}");
         }
     }

@@ -7,7 +7,6 @@ use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::catalogue::{Analysis, Method, Options, Target, ask, method};
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Question, RandomizerSpec, Round, Scheme};
-use std::time::Instant;
 
 /// The formulas of the papers: cheap enough to be asked anything. Methods that compute loss distributions are tested elsewhere.
 const FORMULAS: [&str; 19] = [
@@ -35,9 +34,6 @@ const FORMULAS: [&str; 19] = [
 fn formulas() -> impl Iterator<Item = &'static dyn Method> {
     FORMULAS.iter().map(|id| method(id).expect("in the catalogue"))
 }
-
-/// One question with every formula; several times what the slowest takes alone.
-const SECONDS: f64 = 0.5;
 
 /// Relative room for monotonicity: the order search stops within 1e-5 of a flat minimum, whose value then differs by its
 /// square, and bounds are rounded up by up to 1e-9 at extreme orders.
@@ -132,9 +128,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_formula_answers_in_time(question in question(), delta in delta(), epsilon in 0.0..30.0_f64) {
+    fn every_formula_answers(question in question(), delta in delta(), epsilon in 0.0..30.0_f64) {
         for target in [Target::EpsilonAt { delta }, Target::DeltaAt { epsilon }] {
-            let start = Instant::now();
             for formula in formulas() {
                 let id = formula.about().id;
                 match ask(formula, &question, target, &Options::default()) {
@@ -148,8 +143,6 @@ proptest! {
                     Err(error) => prop_assert!(false, "{id}: {error}"),
                 }
             }
-            let seconds = start.elapsed().as_secs_f64();
-            prop_assert!(seconds < SECONDS, "{seconds} s");
         }
     }
 

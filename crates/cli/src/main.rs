@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod mistake;
 mod output;
+mod reproduce;
 mod service;
 mod solution;
 mod sweep;

@@ -8,7 +8,7 @@ use common::{run_in, run_line};
 use std::fs;
 use tempfile::tempdir;
 
-const MECHANISMS: [&str; 12] = [
+const MECHANISMS: [&str; 13] = [
     "rr --local-epsilon 1",
     "krr --local-epsilon 1 --categories 5",
     "r-inf --local-epsilon 1",

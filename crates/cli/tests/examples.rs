@@ -37,6 +37,7 @@ fn examples_in_help_run() {
         "calibrate --help",
         "audit --help",
         "plot --help",
+        "reproduce --help",
         "completions --help",
     ] {
         let examples = examples(&run_line(page).stdout);

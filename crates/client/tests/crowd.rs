@@ -132,14 +132,15 @@ async fn everybody_who_speaks_is_heard_once() {
 async fn reports_of_a_public_rotation_are_of_the_round() {
     let architecture = common::architecture();
     let dimension = architecture.parameters() as u32;
-    let mechanism = Mechanism::TopSet { local_epsilon: 1.0, dimension: u64::from(dimension), share: 0.185 };
+    let mechanism = Mechanism::TopSet { local_epsilon: 4.0, dimension: u64::from(dimension), share: 0.0625 };
     let randomizer = RandomizerSpec::new(mechanism).unwrap();
     let world = World::new(|task| {
         task.randomizer = toml::to_string(&randomizer).unwrap().into_bytes();
         task.payload_len = 2;
     })
     .await;
-    let config = world.config(Path::new("unused"));
+    let mut config = world.config(Path::new("unused"));
+    (config.floors.local_epsilon, config.budget.epsilon) = (4.0, 5.0);
     let context = world.open_round(1, 1);
     round_of(&mut Crowd::join(&config, CLIENTS, Some(7)).await.unwrap()).await;
     let reports = opened(&world, 1);
@@ -153,7 +154,7 @@ async fn reports_of_a_public_rotation_are_of_the_round() {
             &everybody,
             || vec![0.0; dimension as usize],
             |sum: &mut Vec<f32>, client| {
-                sum.iter_mut().zip(client.gradient).for_each(|(sum, gradient)| *sum += gradient);
+                sum.iter_mut().zip(client.gradient).for_each(|(sum, gradient)| *sum += *gradient);
                 Ok(())
             },
             |all, more| {

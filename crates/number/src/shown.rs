@@ -65,6 +65,21 @@ pub fn nearest(x: f64, digits: usize) -> String {
     layout(sign, if kept.is_empty() { "0" } else { kept }, exponent)
 }
 
+/// A number as somebody gave it: the fewest digits that are read back as the same number.
+///
+/// For what a claim is about, such as a δ: rounded to the nearest of fifteen digits, one just below 1
+/// would be shown as 1.
+///
+/// ```
+/// assert_eq!(shuffledp_number::shown::given(1e-8), "1e-8");
+/// assert_eq!(shuffledp_number::shown::given(0.9999999999999999), "0.9999999999999999");
+/// ```
+pub fn given(x: f64) -> String {
+    let shortest = format!("{x:e}");
+    let mantissa = shortest.split('e').next().unwrap_or_default();
+    nearest(x, mantissa.bytes().filter(u8::is_ascii_digit).count())
+}
+
 /// A whole number with its thousands separated.
 ///
 /// ```

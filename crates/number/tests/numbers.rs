@@ -1,7 +1,7 @@
 //! A printed bound is never stronger than the computed one, and never more than one unit in the last place weaker.
 
 use proptest::prelude::*;
-use shuffledp_number::shown::{nearest, round_down_significant, round_up_significant};
+use shuffledp_number::shown::{given, nearest, round_down_significant, round_up_significant};
 
 /// One unit in the last of `digits` significant digits of `x`, generously: the power of ten at or above `|x|`, shifted.
 fn unit_in_last_place(x: f64, digits: usize) -> f64 {
@@ -55,6 +55,7 @@ proptest! {
     #[test]
     fn seventeen_digits_are_enough_to_read_back(x in numbers()) {
         prop_assert_eq!(nearest(x, 17).parse::<f64>().unwrap().to_bits(), x.to_bits());
+        prop_assert_eq!(given(x).parse::<f64>().unwrap().to_bits(), x.to_bits());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{VERSION, words};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::scheme::{LocalGuarantee, Question};
-use shuffledp_number::shown::{count, nearest, round_up_significant};
+use shuffledp_number::shown::{self, count, round_up_significant};
 
 /// What a statement says, sentence by sentence, without their stops.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ impl Statement {
     pub fn of(outcome: &Outcome) -> Self {
         let question = outcome.question();
         let quantity = outcome.quantity();
-        let (bound, given) = (words::value(&outcome.best), nearest(outcome.given(), 15));
+        let (bound, given) = (words::value(&outcome.best), shown::given(outcome.given()));
         let (epsilon, delta) = match quantity {
             crate::Quantity::Delta => (given, bound),
             _ => (bound, given),

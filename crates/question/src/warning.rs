@@ -3,7 +3,7 @@
 use crate::outcome::Outcome;
 use crate::quantity::Quantity;
 use shuffledp_accounting::catalogue::Target;
-use shuffledp_number::shown::{count, nearest};
+use shuffledp_number::shown::{self, count, nearest};
 
 /// Above it ε promises next to nothing: the odds of a guess may grow by a factor of e^10 = 22,026.
 pub const LARGE_EPSILON: f64 = 10.0;
@@ -66,12 +66,12 @@ impl Warning {
             Self::LargeDelta { delta, clients } => format!(
                 "δ = {} is above 1/{}, where it is meaningless: publishing one random record satisfies it; take δ far \
                  below 1/n",
-                nearest(delta, 15),
+                shown::given(delta),
                 count(clients)
             ),
             Self::ZeroEpsilon { delta } => format!(
                 "ε is 0 only because δ = {} is so large: the reports do depend on the records; take a smaller δ",
-                nearest(delta, 15)
+                shown::given(delta)
             ),
             Self::LargeEpsilon { epsilon } if epsilon.is_finite() => format!(
                 "ε is so large that it promises next to nothing: whatever was likely before may be e^{} times as likely \

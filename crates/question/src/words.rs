@@ -6,7 +6,7 @@ use crate::randomizers::{Inputs, RandomizerRow};
 use crate::value::Value;
 use shuffledp_accounting::bound::{Bound, Kind as Side, Standing};
 use shuffledp_accounting::scheme::{Participation, Question, RandomizerSpec, Scheme};
-use shuffledp_number::shown::{count, nearest, plural, round_down_significant, round_up_significant};
+use shuffledp_number::shown::{self, count, nearest, plural, round_down_significant, round_up_significant};
 
 /// Digits that show any parameter as it was typed.
 const TYPED: usize = 15;
@@ -160,7 +160,7 @@ pub fn headline(outcome: &Outcome) -> String {
         outcome.best.id,
         outcome.best.standing.word(outcome.best.kind),
         quantity.given().symbol(),
-        nearest(outcome.given(), TYPED),
+        shown::given(outcome.given()),
         outcome.question().adjacency().word(),
     )
 }

@@ -85,6 +85,9 @@ fn frames_are_those_of_another_implementation() {
     }
 }
 
+/// A source of deviates, right or broken.
+type Sampler = Box<dyn FnMut() -> f64>;
+
 const DRAWS: u64 = 10_000_000;
 
 /// Draws in units of a deviation.
@@ -119,7 +122,7 @@ fn draws_are_normal() {
 
 #[test]
 fn broken_draws_are_seen() {
-    let broken: [(&str, Box<dyn FnMut() -> f64>); 6] = [
+    let broken: [(&str, Sampler); 6] = [
         ("σ too small by 2 %", {
             let mut draw = deviates(2);
             Box::new(move || 0.98 * draw())

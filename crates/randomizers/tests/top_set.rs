@@ -211,7 +211,7 @@ fn accounting_is_told_the_share_that_sets_have() {
         let size = mechanism.size();
         assert_eq!(high_mass.to_bits(), (size.chosen as f64 / size.candidates as f64).to_bits());
         if dimension < 10 {
-            assert_eq!(own_set(&mechanism, &input).len() as f64, high_mass * size.candidates as f64);
+            assert_eq!(own_set(&mechanism, &input).len(), (high_mass * size.candidates as f64) as usize);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Displacement, Fineness, Known, Order};
 use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{add_up, mul_up};
 use crate::numerics::led_bisection::smallest_safe_led;
-use crate::pair::{Direction, LinearPair, Resolution, upper};
+use crate::pair::{LinearPair, Resolution, upper};
 use crate::pld::{LossDistribution, LossLattice, Rounds, cache};
 use crate::profile::LocalProfile;
 use crate::scheme::{LocalStructure, Output, RandomizerSpec, Release, Round};
@@ -141,7 +141,7 @@ impl Composed {
         let lattice = |round: &Bounded| round.lattice(floor, order, per_deviation);
         let mut parts: Vec<_> = self.rounds.iter().map(|(round, count)| (lattice(round), *count)).collect();
         parts.extend(releases.iter().map(|(release, count)| (cache::release(release, per_deviation), *count)));
-        Ok(Rounds::new(Direction::Up, parts))
+        Ok(Rounds::new(parts))
     }
 
     /// All Gaussian outputs together, if there are any. An error if they are too many to be
@@ -182,7 +182,8 @@ impl Bounded {
     }
 
     fn lattice(&self, floor: f64, order: Order, per_deviation: f64) -> Arc<LossLattice> {
-        let lattice = |pair: &LinearPair| cache::lattice(pair, Direction::Up, per_deviation, Resolution::FINE);
+        let resolution = resolution(floor);
+        let lattice = |pair: &LinearPair| cache::lattice(pair, per_deviation, resolution);
         match self {
             Self::Displaced(displacement) => displacement.lattice(floor, order),
             Self::Either(displacement, pair) => {
@@ -201,6 +202,11 @@ fn all_that_is_known(randomizer: &RandomizerSpec) -> Known {
         LocalStructure::TwoLevel { epsilon, high_mass: 0.5 } => Known::OneBit { epsilon },
         _ => Known::Profile(randomizer.local_profile()),
     }
+}
+
+/// How finely a pair is resolved, where divergences below `floor` do not matter.
+pub(super) fn resolution(floor: f64) -> Resolution {
+    Resolution::FINE.for_mass(floor / UNRESOLVED)
 }
 
 /// At least ε of one round at `delta`, in this order.

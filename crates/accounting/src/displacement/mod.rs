@@ -34,9 +34,9 @@ pub(crate) use terms::{Term, Terms};
 pub(crate) use zero_out::{Order, Profiles};
 
 use crate::error::{AccountingError, Result};
+use crate::pair::LinearPair;
 use crate::pair::upper::{self, MAX_LOCAL_EPSILON};
-use crate::pair::{Direction, LinearPair, Resolution};
-use crate::pld::{HalfCurve, LossLattice, Rounds, cache};
+use crate::pld::{HalfCurve, LossLattice, Rounds, Up, cache};
 use crate::profile::LocalProfile;
 use crate::scheme::{Participation, Scheme};
 use blocks::TypedSlots;
@@ -204,7 +204,7 @@ impl Displacement {
 
     fn curve(&self, floor: f64, order: Order) -> HalfCurve {
         let (ways, extent) = self.ways(floor, order);
-        self.bounds(&ways, order, |bounds| bounds.curve(&extent, self.fineness, floor))
+        self.bounds(&ways, floor, order, |bounds| bounds.curve(&extent, self.fineness, floor))
     }
 
     /// At least δ of one round at ε ≥ 0, in this order. Divergences below `floor` need not be
@@ -214,7 +214,7 @@ impl Displacement {
         if epsilon >= extent.largest && self.of_victim.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
             return 0.0;
         }
-        self.bounds(&ways, order, |bounds| bounds.at(epsilon.exp_m1().next_down().max(0.0), most)).min(1.0)
+        self.bounds(&ways, floor, order, |bounds| bounds.at(epsilon.exp_m1().next_down().max(0.0), most)).min(1.0)
     }
 
     pub(super) fn fineness(&self) -> Fineness {
@@ -232,12 +232,12 @@ impl Displacement {
         deviation(&self.of_victim, present.max(1.0)) / self.scheme.clients() as f64
     }
 
-    fn bounds<T>(&self, ways: &[Box<dyn Way>], order: Order, ask: impl FnOnce(&Bounds<'_>) -> T) -> T {
+    fn bounds<T>(&self, ways: &[Box<dyn Way>], floor: f64, order: Order, ask: impl FnOnce(&Bounds<'_>) -> T) -> T {
         let local = |excess: f64| self.of_victim.delta_upper(excess);
         let speaks = speaks(&self.scheme);
         let pair = self.pair.as_ref().map(|pair| {
-            let lattice = cache::lattice(pair, Direction::Up, self.fineness.losses, Resolution::FINE);
-            Rounds::new(Direction::Up, vec![(lattice, 1)])
+            let lattice = cache::lattice::<Up>(pair, self.fineness.losses, composed::resolution(floor));
+            Rounds::new(vec![(lattice, 1)])
         });
         // A victim who speaks with probability ρ is compared with itself otherwise; in a sample of
         // fixed size the divergence is at most ρ·δ(1 + (t−1)/ρ).

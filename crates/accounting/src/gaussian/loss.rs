@@ -7,7 +7,6 @@ use crate::catalogue::{Analysis, Method, Options};
 use crate::displacement::{self, Bounds, Extent, Fineness, Terms, delta_by_floor};
 use crate::error::Result;
 use crate::numerics::directed::{inflate, mul_up};
-use crate::pair::Direction;
 use crate::pld::{HalfCurve, LossLattice, Rounds, cache};
 use crate::profile::LocalProfile;
 use crate::rdp::RenyiAnalysis;
@@ -117,7 +116,7 @@ impl Composed {
     /// The larger of what is asked of P against Q and of Q against P.
     fn larger(&self, floor: f64, ask: impl Fn(&Rounds) -> Result<f64>) -> Result<Answer> {
         let [forward, reverse] = self.round.lattices(floor).map(|lattice| {
-            let rounds = Rounds::new(Direction::Up, vec![(lattice, self.rounds)]);
+            let rounds = Rounds::new(vec![(lattice, self.rounds)]);
             ask(&rounds)
         });
         Ok(Answer::plain(forward?.max(reverse?)))
@@ -213,7 +212,7 @@ mod tests {
 
     fn epsilon(parts: &[(&Arc<LossLattice>, u64)], delta: f64) -> Result<f64> {
         let parts = parts.iter().map(|(lattice, count)| (Arc::clone(lattice), *count)).collect();
-        Rounds::new(Direction::Up, parts).epsilon(delta)
+        Rounds::new(parts).epsilon(delta)
     }
 
     #[test]
@@ -237,7 +236,7 @@ mod tests {
         let round = PairRound::new(&Scheme::shuffle(1)?, 0.7, Fineness::FINE)?;
         for lattice in round.lattices(1e-15) {
             for loss in [0.1, 0.5, 1.5, 3.0] {
-                let value = Rounds::new(Direction::Up, vec![(Arc::clone(&lattice), 1)]).delta(loss)?;
+                let value = Rounds::new(vec![(Arc::clone(&lattice), 1)]).delta(loss)?;
                 let exact = profile.delta_upper(f64::exp_m1(loss));
                 // Chords over 1/64 of a deviation cost about 1/8·(1/64)² of the density.
                 assert!(value >= exact * (1.0 - 1e-9) && value <= exact * 1.002, "{loss}: {value:e} {exact:e}");

@@ -9,7 +9,7 @@ use crate::bound::About;
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::pair::lower::lower_rate;
-use crate::pld::LossLattice;
+use crate::pld::{Down, LossLattice};
 use crate::scheme::{Adjacency, LocalStructure, Noise, Question, Scheme};
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ impl RoundRatio {
     }
 
     /// Both directions of the round, rounded down.
-    fn lattices(&self, deviations: f64) -> [Arc<LossLattice>; 2] {
+    fn lattices(&self, deviations: f64) -> [Arc<LossLattice<Down>>; 2] {
         let atoms = self.sum.atoms(deviations);
         let spacing = self.sum.spacing * self.sum.deviation() / self.clients / PER_DEVIATION;
         [false, true].map(|reverse| {

@@ -12,9 +12,9 @@ use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::numerics::normal;
+use crate::pair::Resolution;
 use crate::pair::lower::{BinaryPair, Overlap, third_value};
-use crate::pair::{Direction, Resolution};
-use crate::pld::{LossLattice, Rounds, cache};
+use crate::pld::{Down, LossLattice, Rounds, cache};
 use crate::scheme::{Adjacency, LocalGuarantee, LocalStructure, Noise, Question, RandomizerSpec, Scheme};
 use cells::Cells;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl Method for ThirdValue {
             Err(error) => values(question.randomizer()).ok_or(error)?,
         };
         let pair = third_value(question.scheme(), local_epsilon, Overlap::of_values(categories)?)?;
-        let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION, Resolution::FINE);
+        let lattice = cache::lattice(&pair, PER_DEVIATION, Resolution::FINE);
         Ok(Box::new(Attained::new(vec![lattice], question.rounds())))
     }
 }
@@ -117,7 +117,7 @@ impl Method for ThirdCap {
             return Err(AccountingError::not_applicable("the randomizer has no caps"));
         };
         let pair = third_value(question.scheme(), local_epsilon, Overlap::of_caps(local_epsilon, dimension))?;
-        let lattice = cache::lattice(&pair, Direction::Down, PER_DEVIATION, Resolution::FINE);
+        let lattice = cache::lattice(&pair, PER_DEVIATION, Resolution::FINE);
         Ok(Box::new(Attained::new(vec![lattice], question.rounds())))
     }
 }
@@ -231,8 +231,9 @@ fn gaussian_bits(question: &Question, mu: f64, edge: impl Fn(f64) -> f64) -> Res
 /// The records of a rounded Gaussian along an axis, as far apart as any: their distance in deviations,
 /// and the cells as seen from the one that everybody else holds.
 ///
-/// The mechanism moves a record by a share of 1e-9 at most (up to 1e8 coordinates), towards 0: a
-/// little less than the distance of the records is the distance of two that it uses.
+/// The mechanism moves a record by a share of 1e-9 at most (up to 1e8 coordinates), towards 0. The
+/// cells do not move with it. A record further out than assumed here only makes a threshold tell
+/// more: the probability above it grows from x and shrinks from z.
 fn rounded_records(question: &Question, ratio: f64) -> (f64, Cells) {
     let radius = 0.5 * ratio * (1.0 - 1e-9);
     match question.adjacency() {
@@ -273,13 +274,12 @@ fn values(randomizer: &RandomizerSpec) -> Option<(f64, u64)> {
 
 /// The largest of several losses that are all attained.
 struct Attained {
-    alternatives: Vec<Rounds>,
+    alternatives: Vec<Rounds<Down>>,
 }
 
 impl Attained {
-    fn new(lattices: Vec<Arc<LossLattice>>, rounds: u64) -> Self {
-        let alternatives =
-            lattices.into_iter().map(|lattice| Rounds::new(Direction::Down, vec![(lattice, rounds)])).collect();
+    fn new(lattices: Vec<Arc<LossLattice<Down>>>, rounds: u64) -> Self {
+        let alternatives = lattices.into_iter().map(|lattice| Rounds::new(vec![(lattice, rounds)])).collect();
         Self { alternatives }
     }
 
@@ -291,14 +291,14 @@ impl Attained {
     /// Adds each of the alternatives over a tenth of the rounds, a hundredth, and so on: over some
     /// rounds no more is lost than over all of them.
     fn add_fewer_rounds(&mut self) {
-        let tenths = |rounds: &Rounds| std::iter::successors(rounds.fewer(10), |some| some.fewer(10));
-        let fewer: Vec<Rounds> = self.alternatives.iter().flat_map(tenths).collect();
+        let tenths = |rounds: &Rounds<Down>| std::iter::successors(rounds.fewer(10), |some| some.fewer(10));
+        let fewer: Vec<Rounds<Down>> = self.alternatives.iter().flat_map(tenths).collect();
         self.alternatives.extend(fewer);
     }
 
-    fn largest(&self, ask: impl Fn(&Rounds) -> Result<f64>) -> Result<Answer> {
+    fn largest(&self, ask: impl Fn(&Rounds<Down>) -> Result<f64>) -> Result<Answer> {
         // Some of the rounds lose no more than all of them.
-        let ask = |rounds: &Rounds| {
+        let ask = |rounds: &Rounds<Down>| {
             let mut answer = ask(rounds);
             let mut some = rounds.fewer(FEWER_ROUNDS);
             while let (Some(fewer), true) = (&some, answer.as_ref().is_ok_and(|value| *value <= 0.0)) {

@@ -61,7 +61,41 @@ impl Resolution {
 
     /// Costs some 1e-3 of ε, and a tenth of the time where many speak.
     pub(crate) const ROUGH: Self = Self { ln_cut: -69.0, block: 2e-3, level: 0.1, points: POINTS / 8.0 };
+
+    /// The same with windows so wide that what they cut off is little next to `mass`, the share of δ
+    /// that one round has. There are few widths, so that neighbouring questions share them; the
+    /// widest is what floats can hold.
+    pub(crate) fn for_mass(self, mass: f64) -> Self {
+        let enough = CUTS.into_iter().find(|ln_cut| mass.ln() - ROOM >= *ln_cut);
+        let ln_cut = enough.unwrap_or(CUTS[CUTS.len() - 1]);
+        Self { ln_cut: ln_cut.min(self.ln_cut), ..self }
+    }
+
+    /// The next wider windows, if there are any.
+    pub(crate) fn wider(self) -> Option<Self> {
+        let ln_cut = CUTS.into_iter().find(|ln_cut| *ln_cut < self.ln_cut)?;
+        Some(Self { ln_cut, ..self })
+    }
+
+    /// At least the mass that one of `outcomes` may have lost to underflow, on a lattice of this
+    /// spacing, times their number. A mass is a product of a few factors, of which the smallest are
+    /// two probabilities of about e^`ln_cut` and the largest is 4/spacing.
+    pub(crate) fn underflow(self, outcomes: f64, spacing: f64) -> f64 {
+        if 2.0 * self.ln_cut > LN_SAFE { 0.0 } else { outcomes * 16.0 * SMALLEST_FLOAT * (1.0 + 1.0 / spacing) }
+    }
 }
+
+/// The logarithms of what windows may cut off.
+const CUTS: [f64; 5] = [-69.0, -138.0, -276.0, -552.0, -670.0];
+
+/// What is cut off is at most about e^−`ROOM` of what counts.
+const ROOM: f64 = 14.0;
+
+/// No product of two probabilities above e^ this, nor one of such a product and a spacing, underflows.
+const LN_SAFE: f64 = -600.0;
+
+/// The smallest positive float: no rounding to a denormal number is off by more.
+const SMALLEST_FLOAT: f64 = 5e-324;
 
 impl Default for Resolution {
     fn default() -> Self {
@@ -70,7 +104,7 @@ impl Default for Resolution {
 }
 
 /// Windows of the shells beyond a cut: each reaches to this multiple of the exponent of the one before.
-const SHELL_GROWTH: f64 = 4.0;
+const SHELL_GROWTH: f64 = 1.25;
 
 impl LinearPair {
     /// The law of M.

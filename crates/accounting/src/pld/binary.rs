@@ -3,14 +3,15 @@
 use super::compose::power_of_two;
 use super::discretise::PROBABILITY_ERROR;
 use super::intervals::Intervals;
-use super::{Direction, LossLattice};
+use super::{Direction, Down, LossLattice};
 use crate::pair::Resolution;
 use crate::pair::lower::BinaryPair;
+use std::marker::PhantomData;
 
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
 
-impl LossLattice {
+impl LossLattice<Down> {
     /// Discretises one round of a binary pair, rounded down: P the second record and Q the first, or the other way round.
     pub(crate) fn binary(pair: &BinaryPair, reverse: bool, per_deviation: f64) -> Self {
         // (P-mass, loss)
@@ -40,7 +41,7 @@ impl LossLattice {
         }
         let (first, masses) = intervals.into_masses(Direction::Down, spacing, 0.0);
         Self {
-            direction: Direction::Down,
+            rounding: PhantomData,
             spacing,
             first,
             masses,

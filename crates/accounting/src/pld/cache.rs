@@ -1,6 +1,6 @@
 //! Loss lattices that were computed before: sweeps, accountants and neighbouring bounds ask for the same few again and again.
 
-use super::{Direction, LossLattice};
+use super::{Down, LossLattice, Rounding, Up};
 use crate::displacement::{Fineness, Known, Order};
 use crate::gaussian::Way;
 use crate::pair::{LinearPair, Resolution};
@@ -14,8 +14,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// What decides a lattice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Key {
-    /// A linear pair, in a direction, with so many points to a deviation, and its outcomes resolved like this.
-    Linear(LinearPair, Direction, f64, Resolution),
+    /// A linear pair, with so many points to a deviation, and its outcomes resolved like this.
+    Linear(LinearPair, f64, Resolution),
     /// The envelope of binary randomized response with this ε0, and so many outcomes looked at.
     Envelope(Scheme, f64, f64),
     /// An output that is not shuffled, with so many points to a deviation.
@@ -37,7 +37,7 @@ impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         std::mem::discriminant(self).hash(state);
         let (first, second) = match self {
-            Self::Linear(_, _, per_deviation, _) | Self::Release(_, per_deviation) => (*per_deviation, 0.0),
+            Self::Linear(_, per_deviation, _) | Self::Release(_, per_deviation) => (*per_deviation, 0.0),
             Self::Envelope(_, local_epsilon, outcomes) => (*local_epsilon, *outcomes),
             Self::Displacement(_, _, _, _, floor) => (*floor, 0.0),
             Self::GaussianPair(_, mu, _, _, floor) => (*mu, *floor),
@@ -50,17 +50,42 @@ impl Hash for Key {
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(128).expect("not 0");
 
 /// The latest lattices. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.
-static LATEST: LazyLock<Mutex<LruCache<Key, Arc<LossLattice>>>> = LazyLock::new(|| Mutex::new(LruCache::new(CAPACITY)));
+type Latest<D> = LazyLock<Mutex<LruCache<Key, Arc<LossLattice<D>>>>>;
+
+/// A direction whose lattices are remembered.
+pub trait Remembered: Sized {
+    /// The latest lattices that were rounded this way.
+    #[doc(hidden)]
+    #[allow(private_interfaces, reason = "no other crate implements or asks it")]
+    fn latest() -> &'static Latest<Self>
+    where
+        Self: Rounding;
+}
+
+impl Remembered for Up {
+    #[allow(private_interfaces, reason = "no other crate implements or asks it")]
+    fn latest() -> &'static Latest<Self> {
+        static LATEST: Latest<Up> = LazyLock::new(|| Mutex::new(LruCache::new(CAPACITY)));
+        &LATEST
+    }
+}
+
+impl Remembered for Down {
+    #[allow(private_interfaces, reason = "no other crate implements or asks it")]
+    fn latest() -> &'static Latest<Self> {
+        static LATEST: Latest<Down> = LazyLock::new(|| Mutex::new(LruCache::new(CAPACITY)));
+        &LATEST
+    }
+}
 
 /// [`LossLattice::resolved`], remembered.
-pub(crate) fn lattice(
+pub(crate) fn lattice<D: Rounding>(
     pair: &LinearPair,
-    direction: Direction,
     per_deviation: f64,
     resolution: Resolution,
-) -> Arc<LossLattice> {
-    remembered_always(Key::Linear(*pair, direction, per_deviation, resolution), || {
-        LossLattice::resolved(pair, direction, per_deviation, resolution)
+) -> Arc<LossLattice<D>> {
+    remembered_always(Key::Linear(*pair, per_deviation, resolution), || {
+        LossLattice::resolved(pair, per_deviation, resolution)
     })
 }
 
@@ -70,7 +95,10 @@ pub(crate) fn release(release: &Release, per_deviation: f64) -> Arc<LossLattice>
 }
 
 /// [`remembered`], of what cannot fail.
-pub(crate) fn remembered_always(key: Key, compute: impl FnOnce() -> LossLattice) -> Arc<LossLattice> {
+pub(crate) fn remembered_always<D: Rounding>(
+    key: Key,
+    compute: impl FnOnce() -> LossLattice<D>,
+) -> Arc<LossLattice<D>> {
     match remembered(key, || Ok::<_, Infallible>(compute())) {
         Ok(lattice) => lattice,
         Err(never) => match never {},
@@ -78,8 +106,11 @@ pub(crate) fn remembered_always(key: Key, compute: impl FnOnce() -> LossLattice)
 }
 
 /// What `compute` gave for the same key before, or gives now.
-pub(crate) fn remembered<E>(key: Key, compute: impl FnOnce() -> Result<LossLattice, E>) -> Result<Arc<LossLattice>, E> {
-    let latest = || LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn remembered<D: Rounding, E>(
+    key: Key,
+    compute: impl FnOnce() -> Result<LossLattice<D>, E>,
+) -> Result<Arc<LossLattice<D>>, E> {
+    let latest = || D::latest().lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = latest().get(&key) {
         return Ok(Arc::clone(found));
     }

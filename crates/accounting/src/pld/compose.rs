@@ -5,16 +5,25 @@
 //! Each stage adds about `1/(6·resolution²)` to the relative variance, and every FFT stays small whatever T is.
 
 use super::tilted::Tilted;
-use super::{Direction, LossLattice};
+use super::{Direction, LossLattice, Rounding, Up};
 use crate::numerics::convolution::{Factor, fast_length, product_of_powers};
 use crate::numerics::horner::trimmed;
 use std::sync::Arc;
 
-/// The rounds that are composed: loss lattices, and how often each occurs.
+/// The rounds that are composed: loss lattices, all rounded the same way, and how often each occurs.
+///
+/// Lattices that were rounded down do not go into an upper bound:
+///
+/// ```compile_fail
+/// use shuffledp_accounting::pld::{Down, LossLattice, Rounds, Up};
+///
+/// fn upper_bound(lattice: std::sync::Arc<LossLattice<Down>>) -> Rounds<Up> {
+///     Rounds::new(vec![(lattice, 1)])
+/// }
+/// ```
 #[derive(Debug, Clone)]
-pub struct Rounds {
-    pub(super) direction: Direction,
-    pub(super) parts: Vec<(Arc<LossLattice>, u64)>,
+pub struct Rounds<D: Rounding = Up> {
+    pub(super) parts: Vec<(Arc<LossLattice<D>>, u64)>,
 }
 
 /// More repetitions than twice this are composed in so many blocks.
@@ -35,27 +44,37 @@ const NEGLIGIBLE_TAIL: f64 = -35.0;
 /// Windows that miss too much are widened up to this factor.
 const MAX_STRETCH: f64 = 16.0;
 
+/// The masses of all rounds together may exceed 1 by a factor of up to e^ this before that is charged
+/// where mass was cut off: until then the allowance for reading covers it.
+const NEGLIGIBLE_GROWTH: f64 = 1.0;
+
 /// Supports up to this many points are not cut.
 const ALWAYS_COMPLETE: f64 = 16_384.0;
 
-impl Rounds {
-    /// Each lattice so many times. All must have been rounded in `direction`.
-    pub fn new(direction: Direction, parts: Vec<(Arc<LossLattice>, u64)>) -> Self {
-        debug_assert!(parts.iter().all(|(lattice, count)| lattice.direction == direction && *count > 0));
-        Self { direction, parts }
+impl<D: Rounding> Rounds<D> {
+    /// Each lattice so many times, at least once.
+    pub fn new(parts: Vec<(Arc<LossLattice<D>>, u64)>) -> Self {
+        debug_assert!(parts.iter().all(|(_, count)| *count > 0));
+        Self { parts }
     }
 
     /// One of `divisor` repetitions of every lattice; `None` if some lattice occurs less often.
     pub(crate) fn fewer(&self, divisor: u64) -> Option<Self> {
-        let fewer = |(lattice, count): &(Arc<LossLattice>, u64)| (Arc::clone(lattice), count / divisor);
+        let fewer = |(lattice, count): &(Arc<LossLattice<D>>, u64)| (Arc::clone(lattice), count / divisor);
         let parts: Vec<_> = self.parts.iter().map(fewer).collect();
-        parts.iter().all(|(_, count)| *count > 0).then_some(Self { direction: self.direction, parts })
+        parts.iter().all(|(_, count)| *count > 0).then_some(Self { parts })
     }
 
     /// Composes, tilted by θ. Windows reach `deviations` standard deviations to either side.
     pub(super) fn composed(&self, theta: f64, deviations: f64) -> Tilted {
         let parts = self.parts.iter().map(|(lattice, count)| (Tilted::new(lattice, theta), *count)).collect();
-        compose(parts, deviations, self.direction)
+        let mut composed = compose(parts, deviations, D::DIRECTION);
+        // What one block puts at infinity is multiplied by the masses of all others.
+        let growth: f64 = self.parts.iter().map(|(lattice, count)| lattice.relative_error * *count as f64).sum();
+        if growth > NEGLIGIBLE_GROWTH {
+            composed.infinity *= growth.exp();
+        }
+        composed
     }
 
     /// What all rounds together may have moved a loss.
@@ -64,7 +83,7 @@ impl Rounds {
     }
 }
 
-fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> Tilted {
+pub(super) fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Direction) -> Tilted {
     if let [(only, 1)] = parts.as_slice() {
         return only.clone();
     }

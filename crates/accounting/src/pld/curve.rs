@@ -1,8 +1,9 @@
 //! A lattice from a hockey-stick curve.
 
+use super::LossLattice;
 use super::minorant::Minorant;
-use super::{Direction, LossLattice};
 use crate::numerics::horner::trimmed;
+use std::marker::PhantomData;
 
 /// Values of a hockey-stick curve at the losses `(first + i)·spacing`, each at least the truth.
 pub(crate) struct Curve {
@@ -28,7 +29,7 @@ impl Curve {
         }
         let (first, masses) = trimmed(self.first, minorant.masses(1.0, 8.0 * f64::EPSILON));
         LossLattice {
-            direction: Direction::Up,
+            rounding: PhantomData,
             spacing: self.spacing,
             first,
             masses,
@@ -181,7 +182,7 @@ fn lattice(spacing: f64, forward: &Half, reverse: &Half) -> LossLattice {
     masses[middle] = rest.max(0.0) + 4.0 * f64::EPSILON * count;
     let (first, masses) = trimmed(-(middle as i64), masses);
     LossLattice {
-        direction: Direction::Up,
+        rounding: PhantomData,
         spacing,
         first,
         masses,

@@ -2,8 +2,9 @@
 
 use super::compose::power_of_two;
 use super::intervals::Intervals;
-use super::{Direction, LossLattice};
+use super::{Direction, LossLattice, Rounding};
 use crate::pair::{LinearPair, Resolution, Row, Rows, Walks};
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Unit roundoff.
@@ -16,34 +17,32 @@ const NARROW: f64 = 0.5;
 /// Relative error of the outcomes' probabilities, see `docs/numerics.md`.
 pub(super) const PROBABILITY_ERROR: f64 = 2e-12;
 
-impl LossLattice {
+impl<D: Rounding> LossLattice<D> {
     /// Discretises one round, with `per_deviation` lattice points to a standard deviation of its loss (fewer if the lattice would not fit
     /// into memory: that costs tightness only).
-    pub fn new(pair: &LinearPair, direction: Direction, per_deviation: f64) -> Self {
-        Self::resolved(pair, direction, per_deviation, Resolution::FINE)
+    pub fn new(pair: &LinearPair, per_deviation: f64) -> Self {
+        Self::resolved(pair, per_deviation, Resolution::FINE)
     }
 
     /// The same, with the outcomes of the pair resolved like this.
-    pub(crate) fn resolved(
-        pair: &LinearPair,
-        direction: Direction,
-        per_deviation: f64,
-        resolution: Resolution,
-    ) -> Self {
+    pub(crate) fn resolved(pair: &LinearPair, per_deviation: f64, resolution: Resolution) -> Self {
+        let direction = D::DIRECTION;
         let rows = pair.rows(direction, resolution);
         let greatest = greatest_loss(pair, &rows);
         let typical = pair.typical_loss();
         let finest = greatest / resolution.points;
         let spacing = power_of_two((typical / per_deviation).max(2.0 * finest).max(1e-200));
         let (intervals, terms) = fill(pair, &rows, direction, spacing, greatest);
+        // `terms` is the number of rows and the length of the longest.
+        let outcomes = terms * terms;
         let count = intervals.low.len() as f64;
         let (first, masses) = intervals.into_masses(direction, spacing, 0.0);
         Self {
-            direction,
+            rounding: PhantomData,
             spacing,
             first,
             masses,
-            infinity: rows.remainder.mass_upper(),
+            infinity: rows.remainder.mass_upper() + resolution.underflow(outcomes, spacing),
             relative_error: PROBABILITY_ERROR + 16.0 * U * (count + terms),
             // Up to NARROW a relative error of v, beyond it one of Q/P.
             loss_error: 32.0 * U * greatest.min(1.0).sinh(),

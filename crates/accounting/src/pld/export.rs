@@ -1,10 +1,10 @@
 //! Composed losses as plain numbers, for other programs.
 
+use super::Up;
 use super::compose::Rounds;
 use super::read::MARGIN;
-use crate::error::{AccountingError, Result};
+use crate::error::Result;
 use crate::numerics::directed::{add_up, mul_up};
-use crate::pair::Direction;
 
 /// The privacy loss of everything that was composed, rounded up: `δ(ε) ≤ infinity + Σ max(0, 1 − e^(ε − loss))·probability`.
 ///
@@ -20,12 +20,9 @@ pub struct LossDistribution {
     pub infinity: f64,
 }
 
-impl Rounds {
-    /// The whole distribution of the composed loss. Upward lattices only.
+impl Rounds<Up> {
+    /// The whole distribution of the composed loss.
     pub fn distribution(&self) -> Result<LossDistribution> {
-        if self.direction == Direction::Down {
-            return Err(AccountingError::not_applicable("only upper bounds are exported"));
-        }
         let composed = self.composed(0.0, (2.0 * MARGIN).sqrt());
         composed.check()?;
         let scale = composed.ln_scale.exp() * (1.0 + composed.reading_error());

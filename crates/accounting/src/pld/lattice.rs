@@ -1,18 +1,23 @@
 //! One round's privacy loss on a lattice.
 
-use super::Direction;
+use super::rounding::{Rounding, Up};
 use crate::numerics::directed::{add_up, mul_up};
 use crate::numerics::horner::{horner, trimmed};
+use crate::pair::Direction;
 use crate::pair::Remainder;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// The privacy loss of one round: P-masses at the losses `(first + i)·spacing`, and at infinity.
 ///
+/// Its type says which way it was rounded: an [`Up`] one dominates the round, a
+/// [`Down`](super::Down) one is dominated by it.
+///
 /// Every mass is within `relative_error` of, and every loss within `loss_error` of, those of a distribution that exactly dominates
 /// (or is dominated by) the pair. So for T rounds `δ_true(ε) ≤ (1+relative_error)^T · δ_lattice(ε − T·loss_error)`, and conversely.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LossLattice {
-    pub(super) direction: Direction,
+pub struct LossLattice<D: Rounding = Up> {
+    pub(super) rounding: PhantomData<D>,
     pub(super) spacing: f64,
     pub(super) first: i64,
     pub(super) masses: Vec<f64>,
@@ -22,7 +27,7 @@ pub struct LossLattice {
     pub(super) remainder: Option<Remainder>,
 }
 
-impl LossLattice {
+impl<D: Rounding> LossLattice<D> {
     /// Distance between neighbouring losses.
     pub fn spacing(&self) -> f64 {
         self.spacing
@@ -54,7 +59,7 @@ impl LossLattice {
         let (first, masses) = trimmed(lattice.first, lattice.masses[..kept].to_vec());
         (without.first, without.masses) = (first, masses);
         // Masses are known to a relative error.
-        if lattice.direction == Direction::Up {
+        if D::DIRECTION == Direction::Up {
             without.infinity = add_up(lattice.infinity, mul_up(rare, add_up(1.0, lattice.relative_error)));
         }
         Arc::new(without)
@@ -72,7 +77,9 @@ impl LossLattice {
         // Σ m_i e^{θ(i − last)h}: terms decrease from the top, so the sum neither overflows nor vanishes.
         horner(&self.masses, (-theta * self.spacing).exp()).ln() + theta * last as f64 * self.spacing
     }
+}
 
+impl LossLattice<Up> {
     /// At least the hockey-stick divergence of the round at the losses `(first + i)·spacing`, in one pass from the top.
     ///
     /// With A the mass above ε and G the divergence there, `G(ε−h) = e^{−h}G + (1−e^{−h})A` plus what the masses in between contribute: no term is negative.

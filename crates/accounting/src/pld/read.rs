@@ -1,14 +1,13 @@
 //! δ(ε) and ε(δ) of composed rounds.
 
 use super::Direction;
-use super::LossLattice;
 use super::compose::Rounds;
 use super::tilted::Tilted;
+use super::{LossLattice, Rounding};
 use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{mul_up, sum_up};
 use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_orders};
 use std::cell::RefCell;
-use std::sync::Arc;
 
 /// Room beyond the tail that is asked for: what windows cut off is about `e^{−40}` of it.
 pub(super) const MARGIN: f64 = 40.0;
@@ -29,15 +28,15 @@ const DECISIVE: f64 = 0.02;
 /// Tilting a loss ℓ by θ costs a few units of roundoff times θℓ; all rounds together may cost 1e-7.
 const MAX_TILT: f64 = 1e8;
 
-impl Rounds {
+impl<D: Rounding> Rounds<D> {
     /// δ at `epsilon` ≥ 0, in the direction of the lattices.
     pub fn delta(&self, epsilon: f64) -> Result<f64> {
         // Not clamped at 0: where the losses are uncertain by more than ε, the δ of a negative ε is what bounds.
-        let epsilon = epsilon - self.direction.sign() * self.loss_error();
+        let epsilon = epsilon - D::DIRECTION.sign() * self.loss_error();
         if self.is_single() {
             return self.read_delta(&self.composed(0.0, 0.0), epsilon);
         }
-        if self.direction == Direction::Up && epsilon > self.largest() {
+        if D::DIRECTION == Direction::Up && epsilon > self.largest() {
             return Ok(
                 sum_up(self.parts.iter().map(|(lattice, count)| mul_up(lattice.infinity, *count as f64))).min(1.0)
             );
@@ -50,14 +49,15 @@ impl Rounds {
         let (order, ln_chernoff) = order_for(self)?;
         let found = self.delta_tilted(epsilon, order, ln_chernoff)?;
         // Every answer is valid: rare losses may be in the way of the one that was found.
-        let mut least = (found, ln_chernoff);
+        let (mut best, mut ln_least) = (found, ln_chernoff);
         for frequent in self.without_rare(found) {
             let (order, ln_without) = order_for(&frequent)?;
-            if self.direction == Direction::Up && ln_without < least.1 - DECISIVE {
-                least = (frequent.delta_tilted(epsilon, order, ln_without)?.min(least.0), ln_without);
+            if ln_without < ln_least - DECISIVE {
+                best = self.better(best, frequent.delta_tilted(epsilon, order, ln_without)?);
+                ln_least = ln_without;
             }
         }
-        Ok(least.0)
+        Ok(best)
     }
 
     /// δ at `epsilon`, less what losses may have been moved by, composed with the tilt of this order,
@@ -74,7 +74,7 @@ impl Rounds {
 
     /// At least the largest finite loss of all rounds together.
     fn largest(&self) -> f64 {
-        let top = |lattice: &LossLattice| (lattice.first + lattice.masses.len() as i64) as f64 * lattice.spacing;
+        let top = |lattice: &LossLattice<D>| (lattice.first + lattice.masses.len() as i64) as f64 * lattice.spacing;
         let sum: f64 = self.parts.iter().map(|(lattice, count)| top(lattice).max(0.0) * *count as f64).sum();
         sum * (1.0 + 1e-9)
     }
@@ -84,10 +84,10 @@ impl Rounds {
         matches!(self.parts.as_slice(), [(_, 1)])
     }
 
-    fn read_delta(&self, composed: &Tilted, epsilon: f64) -> Result<f64> {
+    pub(super) fn read_delta(&self, composed: &Tilted, epsilon: f64) -> Result<f64> {
         composed.check()?;
-        let finite = composed.hockey_stick(epsilon) * (1.0 + self.direction.sign() * composed.reading_error());
-        Ok(match self.direction {
+        let finite = composed.hockey_stick(epsilon) * (1.0 + D::DIRECTION.sign() * composed.reading_error());
+        Ok(match D::DIRECTION {
             Direction::Up => (finite + composed.reserve(epsilon) + composed.infinity).min(1.0),
             Direction::Down => finite.min(1.0),
         })
@@ -96,7 +96,7 @@ impl Rounds {
     /// ε at `delta`, in the direction of the lattices: an upper bound may be `+∞`, a lower bound 0.
     pub fn epsilon(&self, delta: f64) -> Result<f64> {
         let answer = self.epsilon_near(delta)?(delta)?;
-        if self.direction == Direction::Up || answer > 0.0 || self.is_single() {
+        if D::DIRECTION == Direction::Up || answer > 0.0 || self.is_single() {
             return Ok(answer);
         }
         // A lower bound gives up what rounding could have added, and few atoms far apart, tilted hard, can leave nothing. Every tilt is valid.
@@ -107,24 +107,45 @@ impl Rounds {
     }
 
     /// ε as a function of δ, composed once: valid everywhere, tight near `delta`.
+    ///
+    /// Rounds are composed as they are, and [without their rare losses](Self::without_rare) where
+    /// Rényi DP has a better answer then: each gives a valid answer, and the best one counts.
     pub(crate) fn epsilon_near(&self, delta: f64) -> Result<impl Fn(f64) -> Result<f64>> {
-        let composed = if self.is_single() {
-            self.composed(0.0, 0.0)
+        let mut all = Vec::new();
+        if self.is_single() {
+            all.push(self.composed(0.0, 0.0));
         } else {
-            let (mut order, mut epsilon) = self.order_for(delta)?;
-            let mut chosen = self;
-            let without = self.without_rare(delta);
-            for frequent in &without {
-                let (order_without, epsilon_without) = frequent.order_for(delta)?;
+            let deviations = (2.0 * (MARGIN - delta.ln())).sqrt();
+            let (order, mut epsilon) = self.order_for(delta)?;
+            all.push(self.composed(order - 1.0, deviations));
+            for frequent in self.without_rare(delta) {
+                let (order, epsilon_without) = frequent.order_for(delta)?;
                 if epsilon_without < (1.0 - DECISIVE) * epsilon {
-                    (chosen, order, epsilon) = (frequent, order_without, epsilon_without);
+                    epsilon = epsilon_without;
+                    all.push(frequent.composed(order - 1.0, deviations));
                 }
             }
-            chosen.composed(order - 1.0, (2.0 * (MARGIN - delta.ln())).sqrt())
-        };
-        composed.check()?;
-        let from_top = FromTop::default();
-        Ok(move |delta| self.read_epsilon(&composed, &from_top, delta))
+        }
+        all.iter().try_for_each(Tilted::check)?;
+        let all: Vec<_> = all.into_iter().map(|composed| (composed, FromTop::default())).collect();
+        Ok(move |delta| {
+            let mut answers = all.iter().map(|(composed, from_top)| self.read_epsilon(composed, from_top, delta));
+            let first = answers.next().unwrap_or(Ok(f64::INFINITY))?;
+            answers.try_fold(first, |best, answer| Ok(self.better(best, answer?)))
+        })
+    }
+
+    /// The tighter of two bounds.
+    fn better(&self, a: f64, b: f64) -> f64 {
+        match D::DIRECTION {
+            Direction::Up => a.min(b),
+            Direction::Down => a.max(b),
+        }
+    }
+
+    /// How many points all lattices have.
+    fn points(&self) -> usize {
+        self.parts.iter().map(|(lattice, _)| lattice.masses.len()).sum()
     }
 
     /// The order whose tilt suits `delta`, and about the ε that it gives by Rényi DP.
@@ -148,19 +169,17 @@ impl Rounds {
         for share in RARE {
             let cut = |lattice| LossLattice::without_rare(lattice, share * delta / count);
             let parts: Vec<_> = self.parts.iter().map(|(lattice, count)| (cut(lattice), *count)).collect();
-            let before = all.last().unwrap_or(self);
-            let is_less =
-                |(a, b): (&(Arc<LossLattice>, u64), &(Arc<LossLattice>, u64))| a.0.masses.len() < b.0.masses.len();
-            if parts.iter().zip(&before.parts).any(is_less) {
-                all.push(Self { direction: self.direction, parts });
+            let without = Self { parts };
+            if without.points() < all.last().unwrap_or(self).points() {
+                all.push(without);
             }
         }
         all
     }
 
     fn read_epsilon(&self, composed: &Tilted, from_top: &FromTop, delta: f64) -> Result<f64> {
-        let finite = (delta - composed.infinity) * (1.0 - self.direction.sign() * composed.reading_error());
-        if self.direction == Direction::Down {
+        let finite = (delta - composed.infinity) * (1.0 - D::DIRECTION.sign() * composed.reading_error());
+        if D::DIRECTION == Direction::Down {
             let crossing = if finite > 0.0 { composed.crossing(from_top, finite) } else { None };
             return Ok((crossing.unwrap_or(0.0) - self.loss_error()).max(0.0));
         }

@@ -8,6 +8,7 @@ use super::intervals::Intervals;
 use super::{Direction, LossLattice};
 use crate::scheme::{Output, Release, response_loss};
 use std::f64::consts::TAU;
+use std::marker::PhantomData;
 
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
@@ -33,7 +34,7 @@ const NODES: [(f64, f64); 4] = [
 ];
 
 impl LossLattice {
-    /// The loss of one output, dominating it ([`Direction::Up`]), with `per_deviation` lattice points to about a standard deviation.
+    /// The loss of one output, dominating it, with `per_deviation` lattice points to about a standard deviation.
     pub fn of_release(release: &Release, per_deviation: f64) -> Self {
         match release.output() {
             Output::Gaussian { mu } => gaussian(mu.max(SMALLEST_PARAMETER), per_deviation),
@@ -138,7 +139,7 @@ impl Cells {
     fn into_lattice(self, infinity: f64, relative_error: f64, loss_error: f64) -> LossLattice {
         let (first, masses) = self.intervals.into_masses(Direction::Up, self.spacing, 0.0);
         LossLattice {
-            direction: Direction::Up,
+            rounding: PhantomData,
             spacing: self.spacing,
             first,
             masses,

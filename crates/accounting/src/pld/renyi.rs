@@ -12,6 +12,9 @@ pub(crate) struct Divergences {
     greatest: f64,
 }
 
+/// What was cut off does not matter up to this share of a moment.
+const HARMLESS: f64 = 1e-6;
+
 /// A lattice point that has mass.
 struct Atom {
     loss: f64,
@@ -32,12 +35,17 @@ impl Divergences {
         Self { lattice, atoms, greatest }
     }
 
-    /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that was rounded down.
+    /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that is not of a pair.
     ///
     /// The windows are the same for P and Q, so `E_P[1 − e^{−ℓ}; kept] = P(kept) − Q(kept) = 0`, and the moment's excess over 1 is `Σ m·(e^{(λ−1)ℓ} − 1 − (λ−1)(1 − e^{−ℓ}))`, whose terms are all
     /// non-negative: nothing cancels.
     pub(crate) fn upper(&self, order: f64) -> f64 {
-        let Some(remainder) = &self.lattice.remainder else { return f64::INFINITY };
+        self.upper_with_cut(order).0
+    }
+
+    /// The same, and whether what was cut off is more than [`HARMLESS`] of it.
+    pub(crate) fn upper_with_cut(&self, order: f64) -> (f64, bool) {
+        let Some(remainder) = &self.lattice.remainder else { return (f64::INFINITY, false) };
         let theta = order - 1.0;
         let shift = (theta * self.greatest - 600.0).max(0.0);
         let scale = (-shift).exp();
@@ -53,10 +61,12 @@ impl Divergences {
             };
             sum += mass * term;
         }
-        let ln_excess = log_add(sum.ln() + shift, remainder.ln_renyi_moment(order));
+        let (ln_kept, ln_cut) = (sum.ln() + shift, remainder.ln_renyi_moment(order));
+        let ln_excess = log_add(ln_kept, ln_cut);
+        let is_cut = ln_cut > ln_kept + HARMLESS.ln();
         let divergence = log_add(0.0, ln_excess) / theta;
         // Masses that are off by a share e change the excess by that share; losses that are off by η change the divergence by η.
-        divergence * (1.0 + 1e-11 + 2.0 * self.lattice.relative_error) + self.lattice.loss_error
+        (divergence * (1.0 + 1e-11 + 2.0 * self.lattice.relative_error) + self.lattice.loss_error, is_cut)
     }
 }
 

@@ -4,7 +4,7 @@
 //! is asked about; it commutes with convolution, and is undone exactly when δ is read.
 
 use super::intervals::Intervals;
-use super::{Direction, LossLattice};
+use super::{Direction, LossLattice, Rounding};
 use crate::numerics::horner::{horner, horner_reversed};
 
 /// P-masses `exp(ln_scale − θ·loss)·masses[i]` at `loss = (first + i)·spacing`; `masses` sum to 1.
@@ -26,7 +26,7 @@ const U: f64 = f64::EPSILON / 2.0;
 
 impl Tilted {
     /// Tilts one round. Its relative error, and that of the exponentials, goes into the scale, in the lattice's direction.
-    pub(super) fn new(lattice: &LossLattice, theta: f64) -> Self {
+    pub(super) fn new<D: Rounding>(lattice: &LossLattice<D>, theta: f64) -> Self {
         let error = lattice.relative_error + 8.0 * U * (1.0 + theta * lattice.reach());
         let reference = lattice.cumulant(theta);
         let masses = lattice.iter().map(|(loss, mass)| mass * (theta * loss - reference).exp()).collect();
@@ -35,7 +35,7 @@ impl Tilted {
             spacing: lattice.spacing,
             first: lattice.first,
             masses,
-            ln_scale: reference + lattice.direction.sign() * error,
+            ln_scale: reference + D::DIRECTION.sign() * error,
             infinity: lattice.infinity,
             lost: 0.0,
         };

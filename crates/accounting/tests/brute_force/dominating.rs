@@ -4,8 +4,8 @@
 //! One round is a [`LinearPair`], several are its loss lattices composed by [`Rounds`]. This file
 //! alone knows where the upper bounds come from.
 
-use shuffledp_accounting::pair::{Direction, LinearPair, upper};
-use shuffledp_accounting::pld::{LossLattice, Rounds};
+use shuffledp_accounting::pair::{LinearPair, upper};
+use shuffledp_accounting::pld::{LossLattice, Rounds, Up};
 use shuffledp_accounting::scheme::{LocalStructure, Mechanism, RandomizerSpec, Scheme};
 use std::sync::Arc;
 
@@ -76,9 +76,9 @@ impl Upper {
                 None => parts.push((*pair, 1)),
             }
         }
-        let lattice = |pair| Arc::new(LossLattice::new(pair, Direction::Up, PER_DEVIATION));
+        let lattice = |pair| Arc::new(LossLattice::<Up>::new(pair, PER_DEVIATION));
         let parts = parts.iter().map(|(pair, count)| (lattice(pair), *count)).collect();
-        Self { pairs, composed: Some(Rounds::new(Direction::Up, parts)) }
+        Self { pairs, composed: Some(Rounds::new(parts)) }
     }
 
     /// No dataset has a larger hockey-stick divergence than this.
@@ -170,7 +170,7 @@ mod tests {
             let product = rounds.iter().fold(one, |sofar, round| sofar.product(&dominating_pair(round)));
             let upper = Upper::composed(&rounds);
             // Connect the dots lifts a curve by at most h/4 between two points h apart; rounds of one question share the coarsest h at the most.
-            let spacing = |round: &Round| LossLattice::new(&round.pair(), Direction::Up, PER_DEVIATION).spacing();
+            let spacing = |round: &Round| LossLattice::<Up>::new(&round.pair(), PER_DEVIATION).spacing();
             let room = rounds.len() as f64 * rounds.iter().map(spacing).fold(0.0, f64::max) / 4.0;
             for epsilon in epsilons(local_epsilon) {
                 let (exact, bound) = (product.hockey_stick(epsilon), upper.delta(epsilon));

@@ -82,7 +82,7 @@ impl Sweep {
     }
 
     /// `FLAG=FROM..TO[:POINTS]`
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (parameter, range) = split_flag(text)?;
         let (from, rest) =
             range.split_once("..").ok_or_else(|| format!("expected a range such as {}=1..100", parameter.name()))?;
@@ -96,6 +96,11 @@ impl Sweep {
             value.map_err(|error| format!("{what}: {error}"))
         };
         Self::new(parameter, end("start", from)?, end("end", to)?, usize::try_from(points).unwrap_or(usize::MAX))
+    }
+
+    /// The same range at about `points` values.
+    pub(crate) fn with_points(self, points: usize) -> Result<Self, String> {
+        Self::new(self.parameter, self.from, self.to, points)
     }
 
     /// As it can be typed again.

@@ -11,6 +11,7 @@ pub(crate) mod demo;
 mod epsilon;
 mod man;
 mod plot;
+mod reproduce;
 mod server;
 mod shuffler;
 mod statement;
@@ -43,6 +44,7 @@ enum Command {
     Statement(statement::StatementArgs),
     Audit(audit::AuditArgs),
     Train(train::TrainArgs),
+    Reproduce(reproduce::ReproduceArgs),
     Data(data::DataArgs),
     Shuffler(shuffler::ShufflerArgs),
     Server(server::ServerArgs),
@@ -62,6 +64,7 @@ impl Program {
             Command::Statement(args) => statement::run(&args),
             Command::Audit(args) => audit::run(&args),
             Command::Train(args) => train::run(&args),
+            Command::Reproduce(args) => reproduce::run(&args),
             Command::Data(args) => data::run(&args),
             Command::Shuffler(args) => shuffler::run(&args),
             Command::Server(args) => server::run(&args),

@@ -83,6 +83,10 @@ pub(crate) struct TrainArgs {
     /// Also write a self-contained HTML page
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     report: Option<PathBuf>,
+
+    /// Print nothing on stdout: another command has something else to say there.
+    #[arg(skip)]
+    quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -115,6 +119,37 @@ Examples:
 
   It was stopped; go on:
   $ shuffledp train --resume run";
+
+/// Runs a preset in a folder, with a bar that says how long it takes: from the beginning, from where it was stopped, or not at all if
+/// it is finished. The run is in the folder then.
+pub(crate) fn preset_in(preset: &str, seed: u64, folder: &Path, data: Option<&Path>) -> Result<(), Failure> {
+    if folder.join("run.json").exists() {
+        output::say(&format!("{preset}, seed {seed}: finished before"));
+        return Ok(());
+    }
+    let goes_on = folder.join("config.toml").exists();
+    output::say(&format!("{preset}, seed {seed}{}", if goes_on { ": goes on" } else { "" }));
+    let what = match goes_on {
+        true => WhatArgs { preset: None, config: None, resume: Some(folder.to_owned()) },
+        false => WhatArgs { preset: Some(preset.to_owned()), config: None, resume: None },
+    };
+    run(&TrainArgs {
+        what,
+        seed: (!goes_on).then_some(seed),
+        rounds: None,
+        target_epsilon: None,
+        data: data.map(Path::to_owned),
+        threads: None,
+        dry_run: false,
+        hold_out: None,
+        sketch: false,
+        all: false,
+        output: (!goes_on).then(|| folder.to_owned()),
+        json: false,
+        report: None,
+        quiet: true,
+    })
+}
 
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let config = args.config()?;
@@ -288,7 +323,7 @@ fn finish<P: Clients>(
     if args.sketch {
         output::say(SKETCH);
     }
-    if !args.json {
+    if !args.json && !args.quiet {
         let label = if args.sketch { "sketch, not a result: " } else { "" };
         let heading = heading(config, data, clients, run.simulation().model().parameters());
         output::print(&format!("{label}{heading}"))?;
@@ -296,6 +331,9 @@ fn finish<P: Clients>(
     let mut metrics = Vec::new();
     let show = |metrics: &Metrics| {
         progress.tell(live(metrics));
+        if args.quiet {
+            return Ok(());
+        }
         let text = match args.json {
             true => serde_json::to_string(metrics).map_err(anyhow::Error::from)? + "\n",
             false => line(metrics, config),

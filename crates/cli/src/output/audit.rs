@@ -8,7 +8,7 @@ use shuffledp_accounting::scheme::{Adjacency, Scheme};
 use shuffledp_question::json::Number;
 use shuffledp_question::words;
 use shuffledp_randomizers::audit::{Finding, Freshness, Report};
-use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
+use shuffledp_report::number::{self, nearest, round_down_significant, round_up_significant};
 use shuffledp_report::{Column, KeyFigure, Page, Section, Table};
 
 /// Significant digits of a printed bound.
@@ -55,7 +55,7 @@ fn measured(finding: &Finding) -> String {
 fn claimed(finding: &Finding) -> String {
     if finding.claim.delta > 0.0 {
         let epsilon = round_up_significant(finding.claim.epsilon, DIGITS);
-        format!("ε ≤ {epsilon} at δ = {}", nearest(finding.claim.delta, 15))
+        format!("ε ≤ {epsilon} at δ = {}", number::given(finding.claim.delta))
     } else {
         format!("ε ≤ {}", nearest(finding.claim.epsilon, 15))
     }

@@ -8,7 +8,7 @@ use shuffledp_question::described::Described;
 use shuffledp_question::json::{Number, warnings};
 use shuffledp_question::words::{self, headline, lower_line};
 use shuffledp_question::{Spelling, VERSION};
-use shuffledp_report::number::{nearest, round_up_significant};
+use shuffledp_report::number::{self, nearest, round_up_significant};
 
 /// Digits that show any parameter as it was typed.
 const TYPED: usize = 15;
@@ -30,7 +30,7 @@ pub(super) fn claim(solution: &Solution) -> String {
         if solve.unknown().is_largest() { "≤" } else { "≥" },
         exactly(solution.solved.value),
         nearest(goal.target_epsilon, TYPED),
-        nearest(goal.delta, TYPED)
+        number::given(goal.delta)
     )
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn impossible(wanted: &Wanted, best_epsilon: f64, at: f64) -> String 
         "no {} meets ε ≤ {} at δ = {}: {best}",
         Spelling::Flags.name(parameter),
         nearest(goal.target_epsilon, TYPED),
-        nearest(goal.delta, TYPED)
+        number::given(goal.delta)
     )
 }
 

@@ -8,6 +8,7 @@ mod file;
 pub(crate) mod page;
 pub(crate) mod plot;
 mod progress;
+pub(crate) mod reproduction;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod training;

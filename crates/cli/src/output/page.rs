@@ -10,7 +10,7 @@ use shuffledp_accounting::scheme::Question;
 use shuffledp_question::described::command_of;
 use shuffledp_question::words::{self, headline, lower_line, value};
 use shuffledp_question::{Asked, Outcome, Parameter, Quantity, VERSION, what_if};
-use shuffledp_report::number::{count, nearest};
+use shuffledp_report::number::{self, count, nearest};
 use shuffledp_report::{Card, KeyFigure, Page, Section};
 
 /// The page of one question.
@@ -148,7 +148,7 @@ pub(super) fn result(outcome: &Outcome) -> Section {
     if let Some(lower) = &outcome.lower {
         figures.push(KeyFigure::new(format!("{} at least", quantity.symbol()), value(lower), lower.name));
     }
-    figures.push(KeyFigure::new(quantity.given().symbol(), nearest(outcome.given(), 15), "as asked"));
+    figures.push(KeyFigure::new(quantity.given().symbol(), number::given(outcome.given()), "as asked"));
     figures.push(KeyFigure::new("rounds", count(outcome.question().rounds()), "all alike"));
     let mut section = Section::new("Result");
     section.key_figures(figures).paragraph(format!("{}.", headline(outcome)));

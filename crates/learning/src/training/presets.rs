@@ -53,8 +53,8 @@ pub fn preset(name: &str) -> Result<TrainingConfig> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Bootstrap, digits};
-    use crate::models::Model;
+    use crate::data::{Bootstrap, Examples, digits};
+    use crate::models::{Model, TensorShape};
     use crate::training::Simulation;
 
     #[test]
@@ -67,17 +67,25 @@ mod tests {
         assert_eq!(error, format!("preset must be one of {all}, but is fast"));
     }
 
-    /// As many clients with pictures of MNIST's shape as the preset has; who they are does not matter before the first round.
+    /// As many clients with pictures of MNIST's shape, or with so many public features, as the
+    /// preset has; who they are does not matter before the first round.
     fn plan(name: &str) -> (u64, Option<f64>) {
         let config = preset(name).unwrap();
-        let examples = digits::dataset(10, 1, 1).unwrap().train;
+        let examples = match config.preparation.whitening {
+            Some(whitening) => {
+                let features = vec![0.0; whitening.components];
+                Examples::from_floats(TensorShape::vector(whitening.components), 10, features, vec![0]).unwrap()
+            }
+            None => digits::dataset(10, 1, 1).unwrap().train,
+        };
         let clients = match config.data {
             crate::training::DataConfig::Digits { train, .. } => train as u64,
             _ => 60_000,
         };
         let population = Bootstrap::new(&examples, config.clients.unwrap_or(clients), 1).unwrap();
         let simulation = Simulation::new(&config, &population).unwrap();
-        assert_eq!(simulation.model().parameters() > 10_000, name != "quick");
+        let is_small = name == "quick" || name.starts_with("scattering");
+        assert_eq!(simulation.model().parameters() <= 10_000, is_small, "{name}");
         simulation.plan().unwrap()
     }
 
@@ -95,6 +103,18 @@ mod tests {
             ("checkin-fig4", "0.00094496"),
             ("gaussian-fig1b", "0.14578"),
             ("enhanced-fig4", "88.203"),
+            ("scattering-gaussian-0.1", "0.099983"),
+            ("scattering-gaussian-0.42", "0.42000"),
+            ("scattering-gaussian-1", "1.0000"),
+            ("scattering-one-bit-0.1", "0.099941"),
+            ("scattering-one-bit-0.42", "0.41996"),
+            ("scattering-one-bit-1", "0.99996"),
+            ("scattering-top-set-0.1", "0.099844"),
+            ("scattering-top-set-0.42", "0.41985"),
+            ("scattering-top-set-1", "0.99997"),
+            ("fashion-gaussian-0.1", "0.099983"),
+            ("fashion-gaussian-0.42", "0.42000"),
+            ("fashion-gaussian-1", "1.0000"),
             ("reference", "inf"),
         ];
         assert!(said.iter().map(|(name, _)| *name).eq(names()));
@@ -107,6 +127,19 @@ mod tests {
             assert!(planned <= epsilon && planned > 0.9999 * epsilon, "{name}: {planned}");
             assert!(text(name).unwrap().contains(said), "{name} does not say {said}");
         }
+    }
+
+    /// A preset's name promises an ε.
+    #[test]
+    fn presets_on_public_features_stay_within_the_epsilon_of_their_name() {
+        let mut checked = 0;
+        for name in names().filter(|name| name.starts_with("scattering") || name.starts_with("fashion")) {
+            let promised: f64 = name.rsplit('-').next().unwrap().parse().unwrap();
+            let (_, planned) = plan(name);
+            assert!(planned.unwrap() <= promised && planned.unwrap() > 0.99 * promised, "{name}: {planned:?}");
+            checked += 1;
+        }
+        assert_eq!(checked, 12);
     }
 
     /// Only what the server does with the reports differs, so ε is the same.

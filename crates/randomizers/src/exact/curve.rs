@@ -22,7 +22,7 @@ impl Point {
     /// The digits drawn leave a decision open on a strip along the curve. Each pass makes the strip
     /// narrower by about 2^64, so the loop ends. Nothing is decided before it is certain, so the answer
     /// has exactly the probability that the area below the curve has.
-    pub(super) fn is_below_curve<R: Randomness + ?Sized>(mut self, rng: &mut R) -> bool {
+    pub(super) fn decide<R: Randomness + ?Sized>(mut self, rng: &mut R) -> bool {
         loop {
             if let Some(is_below) = self.decided() {
                 return is_below;
@@ -131,7 +131,7 @@ mod tests {
     fn digits_are_drawn_until_it_is_certain() {
         let near = point(1.0, (-0.5_f64).exp());
         assert_eq!(near.decided(), None);
-        let below = (0..200).filter(|&seed| near.clone().is_below_curve(&mut SimulationRng::from_seed(seed))).count();
+        let below = (0..200).filter(|&seed| near.clone().decide(&mut SimulationRng::from_seed(seed))).count();
         assert!((1..200).contains(&below), "{below}");
     }
 }

@@ -75,7 +75,7 @@ impl ExactNormal {
                         h_bits: 64,
                         denominator: ROWS.into(),
                     };
-                    point.is_below_curve(rng)
+                    point.decide(rng)
                 });
                 is_below.then(|| join(column, digits))
             }
@@ -93,7 +93,7 @@ impl ExactNormal {
                 };
                 // It fits below LARGEST.
                 let size = || i64::try_from(x).unwrap_or(i64::MAX).min(Self::LARGEST);
-                point.is_below_curve(rng).then(size)
+                point.decide(rng).then(size)
             }
         }
     }
@@ -126,10 +126,10 @@ impl ExactNormal {
         // In units of 2^−(2·56+1).
         let z = u128::from(digits) * u128::from(twice_left + digits);
         let z = (z >> (2 * Self::FRACTION_BITS + 1 - TOP_BITS)) as u64;
-        let half_square = z * z >> (TOP_BITS + 1);
-        let sixth_cube = (half_square * z >> TOP_BITS) / 3;
+        let half_square = (z * z) >> (TOP_BITS + 1);
+        let sixth_cube = ((half_square * z) >> TOP_BITS) / 3;
         let series = (1 << TOP_BITS) - z + half_square - sixth_cube;
-        let next = (sixth_cube * z >> TOP_BITS) / 4;
+        let next = ((sixth_cube * z) >> TOP_BITS) / 4;
         let top = self.boxes.top(column);
         (scaled(top, series - allowance), scaled(top + 1, series + next + allowance) + 1)
     }

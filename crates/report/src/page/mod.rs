@@ -8,7 +8,7 @@ pub(crate) mod link;
 use std::path::Path;
 
 use crate::escape;
-use crate::plot::{Plot, palette};
+use crate::plot::{Panels, Plot, palette};
 use crate::{ReportError, STYLE, Table};
 use link::linked;
 
@@ -124,6 +124,16 @@ impl Section {
         let svgs = plot.to_page_svgs()?;
         let (title, subtitle) = (plot.title.clone(), plot.subtitle.clone());
         Ok(self.push(Block::Figure(Figure { title, subtitle, remarks: plot.remarks(), svgs })))
+    }
+
+    /// Adds the panels of a figure: side by side where the screen is wide, below each other where it is not.
+    ///
+    /// # Errors
+    /// Those of [`Panels::to_svg`].
+    pub fn panels(&mut self, panels: &Panels) -> Result<&mut Self, ReportError> {
+        let svgs = panels.to_page_svgs()?;
+        let (title, subtitle) = (panels.title.clone(), panels.subtitle.clone());
+        Ok(self.push(Block::Figure(Figure { title, subtitle, remarks: panels.remarks(), svgs })))
     }
 
     /// Adds text in which every space counts, such as a command.

@@ -23,15 +23,33 @@ pub(super) struct Canvas {
     pub(super) margin: f64,
     /// Whether title, subtitle and caption are part of the picture.
     pub(super) words: bool,
+    /// Whether the legend is. The panels of a figure share one, which is drawn beside them.
+    pub(super) legend: bool,
+    /// The frame begins at least this far from the left and from the top, so that panels align.
+    pub(super) least: (f64, f64),
 }
 
 /// In a page, on a screen of 56 rem and more: about as wide as the column of text, so that letters keep their size.
-pub(super) const BROAD: Canvas =
-    Canvas { width: 952.0, height: Height::Frame(430.0), unit: 0.95, margin: 4.0, words: false };
+pub(super) const BROAD: Canvas = Canvas {
+    width: 952.0,
+    height: Height::Frame(430.0),
+    unit: 0.95,
+    margin: 4.0,
+    words: false,
+    legend: true,
+    least: (0.0, 0.0),
+};
 
 /// In a page, on a phone.
-pub(super) const NARROW: Canvas =
-    Canvas { width: 350.0, height: Height::Frame(290.0), unit: 0.92, margin: 2.0, words: false };
+pub(super) const NARROW: Canvas = Canvas {
+    width: 350.0,
+    height: Height::Frame(290.0),
+    unit: 0.92,
+    margin: 2.0,
+    words: false,
+    legend: true,
+    least: (0.0, 0.0),
+};
 
 impl Canvas {
     /// The sheet of a picture that stands alone; letters grow with it, 1 unit being a pixel at 1200 × 800.
@@ -42,6 +60,14 @@ impl Canvas {
         }
         let (width, height) = (f64::from(width), f64::from(height));
         let unit = (width / 1200.0).min(height / 800.0);
-        Ok(Self { width, height: Height::Whole(height), unit, margin: 24.0 * unit, words: true })
+        Ok(Self {
+            width,
+            height: Height::Whole(height),
+            unit,
+            margin: 24.0 * unit,
+            words: true,
+            legend: true,
+            least: (0.0, 0.0),
+        })
     }
 }

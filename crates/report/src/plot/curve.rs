@@ -24,15 +24,19 @@ fn missing(axis: &Axis, value: f64) -> Option<Missing> {
     }
 }
 
+/// Whether a point has a place on both axes.
+pub(super) fn is_drawable(plot: &Plot, point: &(f64, f64)) -> bool {
+    missing(&plot.x, point.0).or(missing(&plot.y, point.1)).is_none()
+}
+
 /// The drawable stretches of a series: sorted by x, broken where a point has no place or the curve no value, cut where it leaves
 /// what the plot shows.
 pub(super) fn stretches(plot: &Plot, series: &Series) -> Vec<Stretch> {
     let mut points = series.points.clone();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let drawable = |point: &(f64, f64)| missing(&plot.x, point.0).or(missing(&plot.y, point.1)).is_none();
     let joined = |a: &(f64, f64), b: &(f64, f64)| !series.breaks.iter().any(|x| (a.0..b.0).contains(x) && *x > a.0);
     points
-        .split(|point| !drawable(point))
+        .split(|point| !is_drawable(plot, point))
         .flat_map(|stretch| stretch.chunk_by(joined))
         .flat_map(|stretch| cut(plot, stretch))
         .collect()

@@ -7,7 +7,7 @@ use super::Style;
 /// `rank` counts the curves of the same style before this one.
 pub(super) fn pattern(style: Style, rank: usize) -> &'static [f64] {
     match style {
-        Style::Solid => &[],
+        Style::Solid | Style::Points => &[],
         Style::Dashed => [&[11.0, 6.0][..], &[15.0, 4.5, 3.5, 4.5], &[6.0, 4.0], &[18.0, 7.0]][rank % 4],
         Style::Dotted => [&[2.8, 4.2][..], &[2.8, 8.0]][rank % 2],
     }

@@ -3,10 +3,10 @@
 use super::font::{self, Weight};
 use super::layout::{CAPTION, EXPONENT, Frame, HEADING, LEADING, Layout, SUBTITLE, TICK, TICK_GAP, TICK_LENGTH, TITLE};
 use super::marker::{self, Look};
-use super::palette::{self, Colour, FAINT_INK, GRID, INK, MINOR_GRID, PAPER};
+use super::palette::{self, FAINT_INK, GRID, INK, MINOR_GRID, PAPER};
 use super::surface::{Anchor, Surface, Text};
 use super::ticks::{Label, Ticks};
-use super::{Plot, Series, dash};
+use super::{Plot, Series, Style, dash};
 use crate::ReportError;
 
 /// Radius of a marker.
@@ -140,7 +140,8 @@ fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(),
         let series = &plot.series[index];
         let width = stroke_width(series) * layout.unit * (1.0 + 0.8 * company.above.min(4) as f64);
         let pattern = pattern(plot, index);
-        for line in &pixels[index] {
+        let lines = if series.style == Style::Points { &[][..] } else { &pixels[index][..] };
+        for line in lines {
             for piece in dash::dashes(line, pattern, layout.unit) {
                 surface.stroke(&piece, width, palette::curve(slots[index]))?;
             }
@@ -198,7 +199,7 @@ fn marked_points(
 ) -> Vec<(f64, f64)> {
     let pixels: Vec<(f64, f64)> = stretches.iter().flatten().copied().collect();
     let together = company.below + company.above + 1;
-    if series.points.len() <= FEW_POINTS || pixels.len() <= 2 {
+    if series.style == Style::Points || series.points.len() <= FEW_POINTS || pixels.len() <= 2 {
         // Curves that coincide take turns, if there are points enough.
         let turns = if pixels.len() >= 2 * together { together } else { 1 };
         return pixels.into_iter().skip(company.below % turns).step_by(turns).collect();
@@ -225,18 +226,27 @@ fn marked_points(
 
 /// Title, subtitle and caption.
 fn words(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
-    let mut y = layout.title_top;
-    let mut block = |lines: &[String], size: f64, weight: Weight, colour: Colour, y: &mut f64| {
-        for line in lines {
-            *y += size * LEADING * layout.unit;
-            let at = (layout.words_left, *y - 0.3 * size * layout.unit);
-            let (anchor, size) = (Anchor::Start, size * layout.unit);
-            surface.text(&Text { text: line, at, anchor, size, weight, colour, upright: false })?;
-        }
-        Ok::<(), ReportError>(())
-    };
-    block(&layout.title, TITLE, Weight::Bold, INK, &mut y)?;
-    block(&layout.subtitle, SUBTITLE, Weight::Regular, FAINT_INK, &mut y)?;
-    let mut y = layout.caption_top;
-    block(&layout.caption, CAPTION, Weight::Regular, FAINT_INK, &mut y)
+    let (left, unit) = (layout.words_left, layout.unit);
+    let below = block(&layout.title, (left, layout.title_top), (TITLE, unit), Weight::Bold, surface)?;
+    block(&layout.subtitle, (left, below), (SUBTITLE, unit), Weight::Regular, surface)?;
+    block(&layout.caption, (left, layout.caption_top), (CAPTION, unit), Weight::Regular, surface)?;
+    Ok(())
+}
+
+/// Lines of text, their upper left corner at `corner`; bold ones in ink, others fainter. Returns where the next line would begin.
+pub(super) fn block(
+    lines: &[String],
+    corner: (f64, f64),
+    (size, unit): (f64, f64),
+    weight: Weight,
+    surface: &mut dyn Surface,
+) -> Result<f64, ReportError> {
+    let (mut y, colour) = (corner.1, if weight == Weight::Bold { INK } else { FAINT_INK });
+    for line in lines {
+        y += size * LEADING * unit;
+        let at = (corner.0, y - 0.3 * size * unit);
+        let (anchor, size) = (Anchor::Start, size * unit);
+        surface.text(&Text { text: line, at, anchor, size, weight, colour, upright: false })?;
+    }
+    Ok(y)
 }

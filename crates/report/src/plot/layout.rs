@@ -74,9 +74,10 @@ impl Layout {
     pub(super) fn of(plot: &Plot, canvas: &Canvas) -> Result<Self, ReportError> {
         let curves: Vec<Vec<Stretch>> = plot.series.iter().map(|series| curve::stretches(plot, series)).collect();
         let points = || curves.iter().flatten().flatten();
+        let reach = plot.reach.into_iter().flat_map(|(least, most)| [least, most]);
         let ranges = (
             Range::around(plot.x.scale, points().map(|point| point.0)),
-            Range::around(plot.y.scale, points().map(|point| point.1)),
+            Range::around(plot.y.scale, points().map(|point| point.1).chain(reach)),
         );
         let (Some(mut x), Some(mut y)) = ranges else {
             let (title, series) = (plot.title.clone(), plot.series.len());
@@ -96,9 +97,10 @@ impl Layout {
         let title = words(&plot.title, 2, TITLE, Weight::Bold);
         let subtitle = words(&plot.subtitle, 3, SUBTITLE, Weight::Regular);
         let title_top = 0.8 * margin;
-        let top = title_top
+        let above = title_top
             + (title.len() as f64 * TITLE + subtitle.len() as f64 * SUBTITLE) * LEADING * unit
             + if title.is_empty() && subtitle.is_empty() { 10.0 } else { 18.0 } * unit;
+        let top = above.max(canvas.least.1);
 
         // Below it: ticks and heading of the axis, the legend if it is too wide for the side, the caption.
         let caption = words(&plot.remarks(), 6, CAPTION, Weight::Regular);
@@ -108,7 +110,7 @@ impl Layout {
             Height::Whole(height) => Some(height - foot - top),
             Height::Frame(_) => None,
         };
-        let legend = Legend::of(plot, unit, (room, limit));
+        let legend = if canvas.legend { Legend::of(plot, unit, (room, limit), true) } else { None };
         let beside = legend.as_ref().filter(|legend| legend.beside).map(|legend| legend.width + BESIDE_GAP * unit);
         let legend_height = legend.as_ref().filter(|legend| !legend.beside).map_or(0.0, |legend| legend.height);
         let legend_gap = if legend_height > 0.0 { 10.0 * unit } else { 0.0 };
@@ -142,6 +144,7 @@ impl Layout {
         let y_heading = margin + 0.85 * HEADING * unit;
         let more_lines = LEADING * HEADING * unit * y_lines.len().saturating_sub(1) as f64;
         let left = y_heading + more_lines + 0.65 * HEADING * unit + widest + (TICK_GAP + TICK_LENGTH) * unit;
+        let left = left.max(canvas.least.0);
         let mut right = (width - margin - beside.unwrap_or(12.0 * unit)).max(left + least);
         let wide = |label: &Label| label_width(label, unit);
         let x_ticks = |length: f64| {
@@ -205,7 +208,7 @@ impl Layout {
 }
 
 /// A text broken into at most `most` lines; none if it is empty.
-fn lines(text: &str, most: usize, room: f64, size: f64, weight: Weight) -> Vec<String> {
+pub(super) fn lines(text: &str, most: usize, room: f64, size: f64, weight: Weight) -> Vec<String> {
     if text.trim().is_empty() {
         return Vec::new();
     }

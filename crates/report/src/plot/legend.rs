@@ -3,7 +3,7 @@
 use super::font::{self, Weight};
 use super::marker::{self, Look};
 use super::surface::{Anchor, Surface, Text};
-use super::{Plot, Series, draw, palette};
+use super::{Plot, Series, Style, draw, palette};
 use crate::ReportError;
 use crate::wrap::wrap_by;
 
@@ -45,8 +45,8 @@ fn weight(series: &Series) -> Weight {
 
 impl Legend {
     /// The legend of a plot, unless it has nothing to tell apart; `unit` scales everything, `room` is what the picture has:
-    /// its width, and its height if that is limited.
-    pub(super) fn of(plot: &Plot, unit: f64, room: (f64, Option<f64>)) -> Option<Self> {
+    /// its width, and its height if that is limited. `may_stand_beside`: next to the frame where that has room, else below.
+    pub(super) fn of(plot: &Plot, unit: f64, room: (f64, Option<f64>), may_stand_beside: bool) -> Option<Self> {
         if plot.series.iter().all(|series| series.label.is_empty()) {
             return None;
         }
@@ -55,7 +55,7 @@ impl Legend {
         let widest = names.fold(0.0, f64::max);
         let key = (KEY + GAP) * unit;
         let entries = plot.series.len();
-        let beside = key + widest <= MOST_BESIDE * room.0;
+        let beside = may_stand_beside && key + widest <= MOST_BESIDE * room.0;
         let (columns, name) = if beside {
             (1, widest)
         } else {
@@ -97,7 +97,8 @@ impl Legend {
             let end = x + KEY * unit;
             let colour = palette::curve(slots[index]);
             let pattern = draw::pattern(plot, index);
-            for piece in super::dash::dashes(&[(x, y), (end, y)], pattern, unit) {
+            let line: &[(f64, f64)] = if series.style == Style::Points { &[] } else { &[(x, y), (end, y)] };
+            for piece in super::dash::dashes(line, pattern, unit) {
                 surface.stroke(&piece, draw::stroke_width(series) * unit, colour)?;
             }
             let look = Look { radius: draw::MARKER * unit, colour, open: series.open_markers, rim: true };

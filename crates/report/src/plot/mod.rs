@@ -13,7 +13,9 @@ mod layout;
 mod legend;
 mod marker;
 pub(crate) mod palette;
+mod panels;
 mod pdf;
+mod picture;
 mod png;
 mod range;
 mod surface;
@@ -27,6 +29,8 @@ use std::path::Path;
 
 use crate::ReportError;
 use canvas::Canvas;
+pub use panels::Panels;
+use picture::Planned;
 
 /// The smallest side of a picture, in pixels.
 pub const MIN_SIDE: u32 = 160;
@@ -135,6 +139,8 @@ pub enum Style {
     Dashed,
     /// In dots.
     Dotted,
+    /// No line: a marker at every point, for single values such as those of a printed table.
+    Points,
 }
 
 /// One curve.
@@ -252,6 +258,8 @@ pub struct Plot {
     pub size: (u32, u32),
     /// What CSV calls the column of x; the heading of the axis if empty.
     pub x_id: String,
+    /// Values that the vertical axis reaches, whatever the curves do: panels of a figure have one range.
+    pub(crate) reach: Option<(f64, f64)>,
 }
 
 impl Plot {
@@ -267,6 +275,7 @@ impl Plot {
             caption: String::new(),
             size: (1200, 800),
             x_id: String::new(),
+            reach: None,
         }
     }
 
@@ -322,12 +331,13 @@ impl Plot {
     /// # Errors
     /// [`ReportError::NothingToDraw`] without a drawable point, [`ReportError::PictureSize`] for an absurd size.
     pub fn to_svg(&self) -> Result<String, ReportError> {
-        svg::render(self, &Canvas::of(self)?, None)
+        svg::render(&Planned::on(self, &Canvas::of(self)?)?, None)
     }
 
     /// The picture for a page, which says title, subtitle and caption itself: once for wide screens and once for narrow ones.
     pub(crate) fn to_page_svgs(&self) -> Result<[String; 2], ReportError> {
-        Ok([svg::render(self, &canvas::BROAD, Some("broad"))?, svg::render(self, &canvas::NARROW, Some("narrow"))?])
+        let on = |canvas, class| svg::render(&Planned::on(self, canvas)?, Some(class));
+        Ok([on(&canvas::BROAD, "broad")?, on(&canvas::NARROW, "narrow")?])
     }
 
     /// The picture as a PNG file.
@@ -335,7 +345,7 @@ impl Plot {
     /// # Errors
     /// As [`Plot::to_svg`].
     pub fn to_png(&self) -> Result<Vec<u8>, ReportError> {
-        png::render(self)
+        png::render(&Planned::on(self, &Canvas::of(self)?)?)
     }
 
     /// The picture as a PDF file of one page, a pixel being 1/96 inch. Its fonts are in it, and letters remain letters: they can
@@ -344,7 +354,7 @@ impl Plot {
     /// # Errors
     /// As [`Plot::to_svg`].
     pub fn to_pdf(&self) -> Result<Vec<u8>, ReportError> {
-        pdf::render(self)
+        pdf::render(&Planned::on(self, &Canvas::of(self)?)?)
     }
 
     /// The data as CSV, one row for every point: x, which series ("bound" if the series have identifiers, else "series"),

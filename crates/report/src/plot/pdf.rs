@@ -13,11 +13,10 @@ use pdf_writer::types::{CidFontType, FontFlags, LineCapStyle, LineJoinStyle, Sys
 use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
 use subsetter::GlyphRemapper;
 
-use super::canvas::Canvas;
 use super::font::{self, Weight};
 use super::palette::Colour;
+use super::picture::Picture;
 use super::surface::{Anchor, Surface, Text};
-use super::{Plot, draw, layout};
 use crate::ReportError;
 use crate::escape;
 
@@ -27,15 +26,15 @@ const POINTS_PER_PIXEL: f32 = 0.75;
 const CIRCLE: f32 = 0.552_284_8;
 const SYSTEM: SystemInfo<'static> = SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
 
-pub(super) fn render(plot: &Plot) -> Result<Vec<u8>, ReportError> {
-    let layout = layout::Layout::of(plot, &Canvas::of(plot)?)?;
-    let (width, height) = (layout.size.0 as f32 * POINTS_PER_PIXEL, layout.size.1 as f32 * POINTS_PER_PIXEL);
+pub(super) fn render(picture: &dyn Picture) -> Result<Vec<u8>, ReportError> {
+    let (width, height) = picture.size();
+    let (width, height) = (width as f32 * POINTS_PER_PIXEL, height as f32 * POINTS_PER_PIXEL);
     let mut content = Content::new();
     // From here on in pixels from the upper left corner, as everything else.
     content.transform([POINTS_PER_PIXEL, 0.0, 0.0, -POINTS_PER_PIXEL, 0.0, height]);
     content.set_line_cap(LineCapStyle::ButtCap).set_line_join(LineJoinStyle::RoundJoin);
     let mut surface = Sheet { content, fonts: [Used::new(Weight::Regular), Used::new(Weight::Bold)] };
-    draw::draw(plot, &layout, &mut surface)?;
+    picture.draw(&mut surface)?;
     let Sheet { content, fonts } = surface;
 
     let mut next = Ref::new(1);
@@ -43,7 +42,7 @@ pub(super) fn render(plot: &Plot) -> Result<Vec<u8>, ReportError> {
     let mut pdf = Pdf::new();
     pdf.catalog(catalogue).pages(pages);
     pdf.pages(pages).kids([page]).count(1);
-    pdf.document_info(information).title(TextStr(&plot.title.chars().map(escape::printable).collect::<String>()));
+    pdf.document_info(information).title(TextStr(&picture.title().chars().map(escape::printable).collect::<String>()));
     let packed = compressed(content.finish().as_slice())?;
     pdf.stream(stream, &packed).filter(Filter::FlateDecode);
     let used: Vec<(&Used, Ref)> =

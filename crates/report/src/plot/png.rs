@@ -8,11 +8,10 @@ use ab_glyph::{Font as _, ScaleFont as _};
 use plotters::backend::BitMapBackend;
 use plotters::prelude::{DrawingBackend, RGBColor};
 
-use super::canvas::Canvas;
 use super::font;
 use super::palette::{Colour, PAPER};
+use super::picture::Picture;
 use super::surface::{Anchor, Surface, Text};
-use super::{Plot, draw, layout};
 use crate::ReportError;
 
 /// Each pixel is the mean of this many by this many.
@@ -20,21 +19,21 @@ const OVERSAMPLING: usize = 3;
 /// Cosine of the turn (10°) up to which the notch between two pieces of a line is too small to see.
 const STRAIGHT: f64 = 0.985;
 
-pub(super) fn render(plot: &Plot) -> Result<Vec<u8>, ReportError> {
-    let layout = layout::Layout::of(plot, &Canvas::of(plot)?)?;
-    let (width, height) = (plot.size.0 as usize, plot.size.1 as usize);
+pub(super) fn render(picture: &dyn Picture) -> Result<Vec<u8>, ReportError> {
+    let pixels = picture.pixels();
+    let (width, height) = (pixels.0 as usize, pixels.1 as usize);
     let mut large = vec![PAPER.0; width * height * 3 * OVERSAMPLING * OVERSAMPLING];
     let size = ((width * OVERSAMPLING) as u32, (height * OVERSAMPLING) as u32);
     let mut surface = Bitmap { backend: BitMapBackend::with_buffer(&mut large, size), letters: Vec::new() };
-    draw::draw(plot, &layout, &mut surface)?;
+    picture.draw(&mut surface)?;
     let letters = std::mem::take(&mut surface.letters);
     drop(surface);
-    let mut pixels = average(&large, width);
+    let mut small = average(&large, width);
     // Text last: nothing is drawn over it.
     for dot in letters {
-        dot.blend(&mut pixels, width, height);
+        dot.blend(&mut small, width, height);
     }
-    encode(&pixels, plot.size)
+    encode(&small, pixels)
 }
 
 fn encode(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, ReportError> {

@@ -5,11 +5,10 @@ use plotters::prelude::{DrawingBackend, IntoFont, RGBColor, ShapeStyle, TextStyl
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, FontTransform};
 
-use super::canvas::Canvas;
 use super::font::Weight;
 use super::palette::Colour;
+use super::picture::Picture;
 use super::surface::{Anchor, Surface, Text};
-use super::{Plot, draw, layout};
 use crate::ReportError;
 use crate::escape;
 
@@ -21,13 +20,12 @@ const FONT_SIZE_DIVISOR: f64 = 1.24;
 const TOP_TO_BASELINE: f64 = 0.76;
 
 /// The document, with a class for the style sheet of a page.
-pub(super) fn render(plot: &Plot, canvas: &Canvas, class: Option<&str>) -> Result<String, ReportError> {
-    let layout = layout::Layout::of(plot, canvas)?;
-    let (width, height) = (layout.size.0.ceil() as u32, layout.size.1.ceil() as u32);
+pub(super) fn render(picture: &dyn Picture, class: Option<&str>) -> Result<String, ReportError> {
+    let (width, height) = picture.pixels();
     let units = |pixels: u32| pixels * UNITS_PER_PIXEL as u32;
     let mut body = String::new();
     let mut surface = Svg { backend: SVGBackend::with_string(&mut body, (units(width), units(height))) };
-    draw::draw(plot, &layout, &mut surface)?;
+    picture.draw(&mut surface)?;
     surface.backend.present().map_err(drawing)?;
     drop(surface);
     // Replace the opening tag: shown in pixels, drawn in units, and named for those who hear it.
@@ -38,7 +36,7 @@ pub(super) fn render(plot: &Plot, canvas: &Canvas, class: Option<&str>) -> Resul
          xmlns=\"http://www.w3.org/2000/svg\">\n{inside}",
         units(width),
         units(height),
-        escape::html(&plot.title),
+        escape::html(picture.title()),
     ))
 }
 

@@ -6,5 +6,6 @@ mod text;
 
 pub(crate) use json::document;
 pub(crate) use picture::{data, omissions, picture};
+pub(super) use picture::{dressed, reading};
 pub(crate) use text::{answer, silence};
 pub(super) use text::{answers, sources};

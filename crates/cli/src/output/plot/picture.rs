@@ -1,12 +1,12 @@
 //! A sweep as curves.
 
 use crate::sweep::{Curve, Swept};
-use shuffledp_accounting::bound::{Kind, Standing};
+use shuffledp_accounting::bound::{About, Kind, Standing};
 use shuffledp_accounting::catalogue::{self, Origin, origin};
 use shuffledp_question::json::side;
 use shuffledp_question::words::{self, capitalised};
 use shuffledp_question::{Quantity, given_number};
-use shuffledp_report::number::nearest;
+use shuffledp_report::number;
 use shuffledp_report::{Axis, Plot, Scale, Series, Style};
 
 /// A picture that is not told which bounds to draw ends this far above the largest answer and below the smallest: what lies
@@ -134,7 +134,7 @@ pub(super) fn at_given(swept: &Swept) -> String {
     if swept.sweep.parameter == given_parameter {
         return String::new();
     }
-    format!(" at {} = {}", given_parameter.symbol(), nearest(given_number(swept.first().target), 15))
+    format!(" at {} = {}", given_parameter.symbol(), number::given(given_number(swept.first().target)))
 }
 
 fn y_scale(plot: &Plot) -> Scale {
@@ -149,7 +149,18 @@ fn y_scale(plot: &Plot) -> Scale {
 
 /// How to read the curves: only what occurs is explained.
 fn key(swept: &Swept, plot: &Plot) -> String {
-    let has = |style: Style| plot.series.iter().any(|series| series.style == style);
+    let mut text = reading(&plot.series.iter().collect::<Vec<_>>());
+    if let Some(winner) = swept.winner() {
+        let (wins, of) = (winner.wins, swept.points.len());
+        let where_ = if wins == of { "everywhere".to_owned() } else { format!("at {wins} of {of} points") };
+        text += &format!(" Thick: the tightest {} bound {where_}.", standing_word(swept.widest));
+    }
+    text
+}
+
+/// What strokes and markers mean.
+pub(crate) fn reading(series: &[&Series]) -> String {
+    let has = |style: Style| series.iter().any(|series| series.style == style);
     let mut parts = Vec::new();
     if has(Style::Solid) {
         parts.push("Solid: upper bounds with a proof.");
@@ -160,17 +171,12 @@ fn key(swept: &Swept, plot: &Plot) -> String {
     if has(Style::Dashed) {
         parts.push("Dashed: lower bounds.");
     }
-    let open = plot.series.iter().filter(|series| series.open_markers).count();
-    if open > 0 && open < plot.series.len() {
+    let lines = series.iter().filter(|series| series.style != Style::Points);
+    let open = lines.clone().filter(|series| series.open_markers).count();
+    if open > 0 && open < lines.count() {
         parts.push("Full markers: computed here; open ones: published formulas.");
     }
-    let mut text = parts.join(" ");
-    if let Some(winner) = swept.winner() {
-        let (wins, of) = (winner.wins, swept.points.len());
-        let where_ = if wins == of { "everywhere".to_owned() } else { format!("at {wins} of {of} points") };
-        text += &format!(" Thick: the tightest {} bound {where_}.", standing_word(swept.widest));
-    }
-    text
+    parts.join(" ")
 }
 
 /// "rigorous", or the weakest that may answer.
@@ -182,31 +188,45 @@ fn standing_word(widest: Standing) -> String {
 }
 
 fn series(swept: &Swept, curve: &Curve) -> Series {
-    let about = &curve.about;
+    let mut series = dressed(&curve.about, curve.points.iter().copied());
+    series.breaks.clone_from(&curve.gaps);
+    series.emphasis = swept.winner().is_some_and(|winner| winner.about.id == curve.about.id);
+    series
+}
+
+/// A bound's curve as it looks in every picture: name, stroke, colour and markers follow from the bound.
+pub(crate) fn dressed(about: &About, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
     let style = match (about.kind, about.standing) {
         (Kind::Lower, _) => Style::Dashed,
         (Kind::Upper, Standing::Rigorous) => Style::Solid,
         (Kind::Upper, _) => Style::Dotted,
     };
-    let place = catalogue::methods().position(|method| method.about().id == about.id);
-    let mut series = Series::new(label(curve), curve.points.iter().copied())
+    let mut series = Series::new(label(about), points)
         .style(style)
-        .key(place.unwrap_or_default())
+        .key(look(about.id))
         .named(about.id, about.name)
         .judged(side(about.kind), about.standing.word(about.kind));
-    series.breaks.clone_from(&curve.gaps);
-    series.emphasis = swept.winner().is_some_and(|winner| winner.about.id == about.id);
     series.open_markers = origin(about.id) == Origin::Published;
     series
 }
 
+/// Bounds that are drawn beside the published ones in nearly every picture: all green, which none of those is.
+const GREEN: [(&str, usize); 3] =
+    [("displacement-any-pld", 50), ("displacement-one-bit-pld", 62), ("displacement-profile-pld", 74)];
+
+/// The key of a bound's look: its place in the catalogue, unless that would be mistaken for another.
+fn look(id: &str) -> usize {
+    let place = || catalogue::methods().position(|method| method.about().id == id);
+    GREEN.iter().find(|(green, _)| *green == id).map(|(_, key)| *key).or_else(place).unwrap_or_default()
+}
+
 /// The name of a curve, with what a reader must know to trust it.
-fn label(curve: &Curve) -> String {
-    let about = &curve.about;
+fn label(about: &About) -> String {
+    let name = about.name.trim_end_matches(" (lower)");
     match (about.kind, about.standing) {
         (Kind::Lower, Standing::Conjectured | Standing::Asymptotic | Standing::Flawed) => {
-            format!("{} (lower, {})", about.name, about.standing.word(Kind::Lower))
+            format!("{name} (lower, {})", about.standing.word(Kind::Lower))
         }
-        (kind, standing) => format!("{} ({})", about.name, standing.word(kind)),
+        (kind, standing) => format!("{name} ({})", standing.word(kind)),
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use shuffledp_accounting::scheme::Adjacency;
 use shuffledp_question::Outcome;
 use shuffledp_question::words::{self, capitalised};
-use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
+use shuffledp_report::number::{self, round_down_significant, round_up_significant};
 use shuffledp_report::{Column, KeyFigure, Page, Section, Table};
 
 /// The page of a run; `outcome` adds every bound.
@@ -43,7 +43,7 @@ fn result(trained: &Trained<'_>) -> Section {
             round_down_significant(last.epsilon_lower, 5),
             "whatever the analysis",
         ));
-        figures.push(KeyFigure::new("δ", nearest(last.delta, 15), "as configured"));
+        figures.push(KeyFigure::new("δ", number::given(last.delta), "as configured"));
     }
     figures.push(KeyFigure::new("rounds", last.round.to_string(), format!("of {}", trained.config.rounds)));
     section.key_figures(figures);

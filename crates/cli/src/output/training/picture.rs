@@ -2,7 +2,7 @@
 
 use super::Trained;
 use shuffledp_learning::training::Metrics;
-use shuffledp_report::number::nearest;
+use shuffledp_report::number;
 use shuffledp_report::{Axis, Plot, Series, Style};
 
 /// Accuracy against ε, unless nothing is private, and against rounds; each with the name of its file.
@@ -20,7 +20,7 @@ fn against_rounds(trained: &Trained<'_>) -> Plot {
 }
 
 fn against_epsilon(trained: &Trained<'_>) -> Plot {
-    let delta = nearest(trained.config.delta, 15);
+    let delta = number::given(trained.config.delta);
     let plot = plot(trained, "Accuracy against ε", Axis::linear(format!("ε at δ = {delta}")));
     let plot = curves(trained, |metrics| metrics.epsilon).into_iter().fold(plot, Plot::series);
     let floor = trained.metrics.iter().map(|metrics| (metrics.epsilon_lower, percent(metrics.test_accuracy)));

@@ -2,7 +2,7 @@
 
 use shuffledp_accounting::scheme::Adjacency;
 use shuffledp_learning::training::{Algorithm, Metrics, TrainingConfig};
-use shuffledp_report::number::{nearest, round_down_significant, round_up_significant};
+use shuffledp_report::number::{self, round_down_significant, round_up_significant};
 
 /// Significant digits of ε.
 const DIGITS: usize = 5;
@@ -14,7 +14,7 @@ pub(crate) fn heading(config: &TrainingConfig, data: &str, clients: u64, weights
         "{}: {data}, {clients} clients, {weights} weights, {} rounds, δ = {}\n{:>8} {:>10}{last} {:>10} {:>10} {:>10}\n",
         config.name,
         config.rounds,
-        nearest(config.delta, 15),
+        number::given(config.delta),
         "round",
         if config.hold_out.is_some() { "held-out" } else { "accuracy" },
         "loss",
@@ -65,7 +65,7 @@ pub(crate) fn plan(
             text += &format!(
                 "ε ≤ {} (rigorous) at δ = {}, {} adjacency\nε ≥ {}: no analysis can go below it\n",
                 round_up_significant(epsilon, DIGITS),
-                nearest(config.delta, 15),
+                number::given(config.delta),
                 Adjacency::ReplaceOne.word(),
                 round_down_significant(lower, DIGITS)
             );
