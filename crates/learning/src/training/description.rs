@@ -39,8 +39,8 @@ mod tests {
 
     #[test]
     fn a_description_is_read_as_it_was_written() {
-        let architecture =
-            Architecture::new(TensorShape::vector(976), vec![Layer::Dense { units: 10, bias: false }]).unwrap();
+        let layers = vec![Layer::Dense { units: 10, bias: false }];
+        let architecture = Architecture::new(TensorShape::vector(100), layers).unwrap();
         let preparation = Preparation {
             normalise: Some(Normalisation::Constant { mean: 0.5, deviation: 2.0 }),
             scattering: Some(Scattering { scales: 3, angles: 4, order: 2, groups: None }),

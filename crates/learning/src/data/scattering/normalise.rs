@@ -25,7 +25,7 @@ pub(super) fn normalise(coefficients: &mut [f32], groups: usize) {
 }
 
 #[cfg(test)]
-#[allow(clippy::float_cmp, reason = "zeros are exact")]
+#[allow(clippy::float_cmp, reason = "what is normalised to 0 is exactly 0")]
 mod tests {
     use super::*;
 
