@@ -41,15 +41,20 @@ mod tests {
     fn a_description_is_read_as_it_was_written() {
         let layers = vec![Layer::Dense { units: 10, bias: false }];
         let architecture = Architecture::new(TensorShape::vector(100), layers).unwrap();
-        let preparation = Preparation {
+        let normalised = Preparation {
             normalise: Some(Normalisation::Constant { mean: 0.5, deviation: 2.0 }),
+            ..Preparation::default()
+        };
+        let whitened = Preparation {
             scattering: Some(Scattering { scales: 3, angles: 4, order: 2, groups: None }),
             whitening: Some(PublicWhitening { components: 100, shrinkage: 0.1 }),
-            pca: None,
+            ..Preparation::default()
         };
-        let described = ModelDescription { architecture: architecture.clone(), preparation };
-        let text = toml::to_string(&described).unwrap();
-        assert_eq!(ModelDescription::parse(&text).unwrap(), described);
+        for preparation in [normalised, whitened] {
+            let described = ModelDescription { architecture: architecture.clone(), preparation };
+            let text = toml::to_string(&described).unwrap();
+            assert_eq!(ModelDescription::parse(&text).unwrap(), described);
+        }
         // Without preparation it is the architecture alone, as it was before there was any.
         let plain = ModelDescription { architecture: architecture.clone(), preparation: Preparation::default() };
         assert_eq!(toml::to_string(&plain).unwrap(), toml::to_string(&architecture).unwrap());
@@ -65,6 +70,12 @@ mod tests {
             ("pca = 2", "preparation.pca must be left out"),
             ("normalise = { kind = 'features' }", "preparation.normalise must be left out or of kind constant"),
             ("scattering = { scales = 0, angles = 2 }", "scattering.scales must be 1 to 20"),
+            ("whitening = { components = 0, shrinkage = 0.1 }", "whitening.components must be at least 1"),
+            ("whitening = { components = 5, shrinkage = 0 }", "whitening.shrinkage must be a finite number above 0"),
+            (
+                "normalise = { kind = 'constant', mean = 0, deviation = 1 }\nwhitening = { components = 5, shrinkage = 1 }",
+                "preparation.normalise must be left out where there is a whitening",
+            ),
             ("secret = 1", "unknown field `secret`"),
         ] {
             let problem = ModelDescription::parse(&text(preparation)).unwrap_err();

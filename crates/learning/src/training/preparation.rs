@@ -35,6 +35,11 @@ impl Preparation {
     pub(crate) fn check(&self) -> Result<()> {
         self.normalise.map_or(Ok(()), |normalise| normalise.check())?;
         self.scattering.map_or(Ok(()), |scattering| scattering.check())?;
+        if self.whitening.is_some() && self.normalise.is_some() {
+            // The public pictures would not be normalised in the same way.
+            let requirement = "left out where there is a whitening, which scales features itself";
+            return Err(LearningError::out_of_range("preparation.normalise", requirement, "given"));
+        }
         self.whitening.map_or(Ok(()), |whitening| whitening.check())
     }
 
