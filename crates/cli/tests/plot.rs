@@ -185,7 +185,7 @@ fn pictures_are_whole_and_say_what_they_show() {
         "Displacement, any ε0-LDP randomizer (rigorous)",
         "Feldman–McMillan–Talwar clones, composed (rigorous)",
         "Girgis et al. 2021, Theorem 1 (rigorous)",
-        "Girgis et al. 2021, Theorem 2 (lower) (lower, flawed)",
+        "Girgis et al. 2021, Theorem 2 (lower, flawed)",
         "rounds T",
         "ε at δ = 1e-8",
     ] {
