@@ -187,7 +187,24 @@ fn features_are_computed_once() {
     // Whoever computes alone has the same features.
     let preparation = Preparation { scattering: Some(settings), ..Preparation::default() };
     let alone = preparation.apply_alone(own, Some(few.path()), &quiet).unwrap();
-    assert_eq!(alone, features.truncated(1));
+    let together = preparation.apply_alone(pictures, Some(few.path()), &quiet).unwrap();
+    assert_eq!(alone, together.truncated(1));
+}
+
+/// Features are of a picture's brightness, not of how its dataset was normalised.
+#[test]
+fn a_normalisation_makes_no_difference() {
+    let bytes: Vec<u8> = (0..28 * 28).map(|i| if i % 28 > 9 && i % 28 < 14 { 200 } else { 0 }).collect();
+    let picture = |mean, deviation| {
+        Examples::from_bytes(TensorShape::new(1, 28, 28), 10, bytes.clone(), vec![3], mean, deviation).unwrap()
+    };
+    let settings = Scattering { scales: 2, angles: 2, order: 1, groups: None };
+    let preparation = Preparation { scattering: Some(settings), ..Preparation::default() };
+    let features = |picture| preparation.apply_alone(picture, None, &quiet).unwrap();
+    assert_eq!(features(picture(0.1307, 0.3081)), features(picture(0.0, 1.0)));
+    // The transform itself takes numbers as they are.
+    let as_they_are = settings.apply(&picture(0.1307, 0.3081), None, &quiet).unwrap();
+    assert_ne!(as_they_are, features(picture(0.0, 1.0)));
 }
 
 #[test]
