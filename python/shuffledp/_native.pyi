@@ -17,6 +17,7 @@ from ._arguments import (
 
 __all__ = [
     "__version__",
+    "_panic",
     "ShuffledpError",
     "ParameterError",
     "PrivacyWarning",
@@ -325,3 +326,6 @@ def audit(
     seed: Optional[int] = None,
     **round: Unpack[AuditArguments],
 ) -> AuditReport: ...
+
+def _panic() -> None:
+    """Panics, for the test that a panic becomes an error of ours."""
