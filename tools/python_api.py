@@ -67,7 +67,11 @@ def indented(text: str) -> str:
     lines = textwrap.dedent(text.expandtabs()).strip().replace("``", "`").splitlines()
     result: list[str] = []
     example = False
-    for line in lines:
+    for number, line in enumerate(lines):
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        if not example and line and not line.startswith(" ") and re.match(r" {4}\S", following) and line[0] == "`":
+            # A term and its description, as docstrings write them.
+            line = f"- {line}:"
         begins = line.lstrip().startswith(">>>")
         if begins and not example:
             result += ["```python"]
