@@ -26,7 +26,7 @@ GENERATED = {Path("docs/python-api.md")}
 # Build output and downloads.
 SKIPPED = {"target", "node_modules", "dist", "wheels"}
 # Pages whose prose is wrapped. The gallery is written by `make reproduce`.
-WRAPPED = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs", "book"]
+WRAPPED = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "book"]
 UNWRAPPED = ["docs/gallery", "docs/python.md"]
 COLUMNS = 100
 
