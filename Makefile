@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs demo
+.PHONY: help test lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -18,6 +18,7 @@ help:
 	@echo "make experiments-training   the papers' training runs on MNIST, hours; experiments/training/README.md"
 	@echo "make reproduce   every figure and table of the papers, with verdicts; renews docs/gallery"
 	@echo "make docs    API documentation, and a list of the written ones"
+	@echo "make book    the documentation as one searchable book, in target/book/html"
 	@echo "make demo    clients, shuffler and server on this machine, about a minute; writes report.html"
 
 test:
@@ -84,6 +85,16 @@ docs:
 	@echo "API: $$($(CARGO) metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/doc/shuffledp_accounting/index.html"
 	@echo "Written:"
 	@find README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs -name '*.md' | sed 's/^/  /' | sort
+
+# mdBook is built once, in a few minutes. MDBOOK=PATH uses one that is there.
+MDBOOK_VERSION = 0.5.4
+MDBOOK ?= target/tools/bin/mdbook
+
+target/tools/bin/mdbook:
+	$(CARGO) install --locked --no-default-features --features search --root target/tools mdbook@$(MDBOOK_VERSION)
+
+book: $(MDBOOK)
+	@python3 tools/book.py $(MDBOOK)
 
 demo:
 	$(CARGO) run --release -- demo

@@ -27,7 +27,10 @@ def test_everything_public_is_documented():
                 assert getattr(module, name).__doc__, name
 
 
-@pytest.mark.parametrize("page", ["README.md", "python/README.md", "docs/python.md"])
+GUIDES = [f"docs/guides/{name}.md" for name in ["budget", "coming-from", "telemetry"]]
+
+
+@pytest.mark.parametrize("page", ["README.md", "python/README.md", "docs/python.md", *GUIDES])
 def test_pages(page, capsys):
     """Python in a page runs from top to bottom, and a comment after print says what is printed."""
     text = (ROOT / page).read_text(encoding="utf-8")

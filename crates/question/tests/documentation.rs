@@ -8,7 +8,7 @@ use shuffledp_question::randomizers::{Deployable, RANDOMIZERS};
 use std::path::Path;
 
 fn parameters() -> String {
-    let mut table = "| flag | what it is | accepted | unless told |\n|---|---|---|---|\n".to_owned();
+    let mut table = "| flag | meaning | accepted | default |\n|---|---|---|---|\n".to_owned();
     for row in &PARAMETERS {
         let default = row.default.unwrap_or("");
         table += &format!("| `--{} {}` | {} | {} | {default} |\n", row.name, row.letter, row.help, row.range);
@@ -18,7 +18,7 @@ fn parameters() -> String {
 
 fn randomizers() -> String {
     let mut table =
-        "| randomizer | parameters | what it is | one report is | may be deployed |\n|---|---|---|---|---|\n"
+        "| randomizer | parameters | meaning | one report is | may be deployed |\n|---|---|---|---|---|\n"
             .to_owned();
     for row in &RANDOMIZERS {
         let flags = row.parameters.iter().map(|parameter| Spelling::Flags.name(*parameter));
