@@ -139,6 +139,9 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_computed() {
     assert!(result.stdout.is_empty(), "{result:?}");
 }
 
+/// The runs of this item that the program has.
+const STORED: &str = "3 stored runs of checkin-fig3b (seeds 1, 2, 3; 5,540 rounds)";
+
 /// A finished run as `shuffledp train` leaves it: what `reproduce --train` goes by.
 fn finished(folder: &Path, accuracy: f64) {
     let place = folder.join("gallery/runs/checkin-fig3b-7");
@@ -156,10 +159,17 @@ fn finished_runs_are_taken_and_not_run_again() {
     let result = run_in(folder.path(), &words);
     result.assert_decent("reproduce --train");
     assert!(result.stderr.contains("checkin-fig3b, seed 7: finished before"), "{result:?}");
-    assert_eq!(result.json()["items"][0]["runs"][0], "1 run of checkin-fig3b (seed 7; 5,540 rounds)");
-    let csv = fs::read_to_string(folder.path().join("gallery/checkin-fig3b.csv")).unwrap();
-    assert!(csv.starts_with("panel,epsilon,bound,"), "accuracies against ε: {csv}");
-    assert!(csv.contains(",75\n"), "{csv}");
+    assert_eq!(result.json()["items"][0]["runs"][0], "4 runs of checkin-fig3b (seeds 1, 2, 3, 7; 5,540 rounds)");
+    // The last accuracy is the mean of the stored three and this one.
+    let last_accuracy = || {
+        let csv = fs::read_to_string(folder.path().join("gallery/checkin-fig3b.csv")).unwrap();
+        assert!(csv.starts_with("panel,epsilon,bound,"), "accuracies against ε: {csv}");
+        csv.trim_end().rsplit(',').next().unwrap().parse::<f64>().unwrap()
+    };
+    let before = last_accuracy();
+    finished(folder.path(), 0.95);
+    run_in(folder.path(), &words).assert_decent("reproduce --train, another accuracy");
+    assert!((last_accuracy() - before - (95.0 - 75.0) / 4.0).abs() < 0.011, "{before} {}", last_accuracy());
     // A damaged run is an error, not a missing one.
     fs::write(folder.path().join("gallery/runs/checkin-fig3b-7/metrics.jsonl"), "{").unwrap();
     let result = run_in(folder.path(), &words);
@@ -216,8 +226,10 @@ fn a_run_that_was_stopped_goes_on() {
     let result = run_in(folder.path(), &words);
     result.assert_decent("reproduce --train");
     assert!(result.stderr.contains("checkin-fig3b, seed 7: goes on"), "{result:?}");
-    assert_eq!(result.json()["items"][0]["runs"][0], "1 run of checkin-fig3b (seed 7; 60 rounds)");
-    assert!(place.join("run.json").exists());
+    // Sixty rounds are fewer than those of the stored runs, which are shown then.
+    assert_eq!(result.json()["items"][0]["runs"][0], STORED);
+    let run: serde_json::Value = serde_json::from_slice(&fs::read(place.join("run.json")).unwrap()).unwrap();
+    assert_eq!(run["rounds"], 60, "it went on to its end");
 }
 
 #[test]
