@@ -18,8 +18,7 @@ fn parameters() -> String {
 
 fn randomizers() -> String {
     let mut table =
-        "| randomizer | parameters | meaning | one report is | may be deployed |\n|---|---|---|---|---|\n"
-            .to_owned();
+        "| randomizer | parameters | meaning | one report is | may be deployed |\n|---|---|---|---|---|\n".to_owned();
     for row in &RANDOMIZERS {
         let flags = row.parameters.iter().map(|parameter| Spelling::Flags.name(*parameter));
         let optional = row.optional.iter().map(|parameter| format!("[{}]", Spelling::Flags.name(*parameter)));
