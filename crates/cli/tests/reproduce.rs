@@ -228,7 +228,7 @@ fn a_run_that_was_stopped_goes_on() {
     assert!(result.stderr.contains("checkin-fig3b, seed 7: goes on"), "{result:?}");
     // Sixty rounds are fewer than those of the stored runs, which are shown then.
     assert_eq!(result.json()["items"][0]["runs"][0], STORED);
-    let run: serde_json::Value = serde_json::from_slice(&fs::read(place.join("run.json")).unwrap()).unwrap();
+    let run: Value = serde_json::from_slice(&fs::read(place.join("run.json")).unwrap()).unwrap();
     assert_eq!(run["rounds"], 60, "it went on to its end");
 }
 
