@@ -84,8 +84,9 @@ mod tests {
         };
         let population = Bootstrap::new(&examples, config.clients.unwrap_or(clients), 1).unwrap();
         let simulation = Simulation::new(&config, &population).unwrap();
-        let is_small = name == "quick" || name.starts_with("scattering");
-        assert_eq!(simulation.model().parameters() <= 10_000, is_small, "{name}");
+        if let Some(whitening) = config.preparation.whitening {
+            assert_eq!(simulation.model().parameters(), 10 * whitening.components, "{name}");
+        }
         simulation.plan().unwrap()
     }
 
