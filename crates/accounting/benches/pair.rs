@@ -1,6 +1,7 @@
 //! What a question to the dominating pair costs, and what a running accountant costs.
 //!
-//! Lattices are remembered between questions, so every iteration asks about a slightly different ε0: what is timed is a question never asked before.
+//! Lattices are remembered between questions, so every iteration asks about a slightly different
+//! ε0: what is timed is a question never asked before.
 //!
 //! | question | to stay below, on one core |
 //! |---|---|
@@ -58,7 +59,8 @@ fn fresh_questions(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// ε on the way through 10,000 rounds; the time of one question, lattices included. One round in ten is asked about, which leaves the mean as it is.
+/// ε on the way through 10,000 rounds; the time of one question, lattices included. One round in
+/// ten is asked about, which leaves the mean as it is.
 fn running_accountant(criterion: &mut Criterion) {
     const ROUNDS: u64 = 10_000;
     const EVERY: u64 = 10;

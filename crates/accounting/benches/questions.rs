@@ -1,9 +1,10 @@
-//! The questions of `bench/accounting`, put to the one method that answers each: what the library costs without the
-//! program around it, without the lower bound and without the other methods.
+//! The questions of `bench/accounting`, put to the one method that answers each: what the library
+//! costs without the program around it, without the lower bound and without the other methods.
 //!
-//! Loss lattices are remembered, so every iteration asks about a parameter it has not seen; the answer moves by less
-//! than the last digit shown. The clock is the processor time of the asking thread where the system tells it (these
-//! methods use one thread): wall time would measure the neighbours on a shared machine.
+//! Loss lattices are remembered, so every iteration asks about a parameter it has not seen; the
+//! answer moves by less than the last digit shown. The clock is the processor time of the asking
+//! thread where the system tells it (these methods use one thread): wall time would measure the
+//! neighbours on a shared machine.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use shuffledp_accounting::Result;

@@ -16,7 +16,8 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// Proven for exactly what is asked. For a lower bound: exact for some mechanism of the class that was asked about.
+    /// Proven for exactly what is asked. For a lower bound: exact for some mechanism of the class
+    /// that was asked about.
     Rigorous,
     /// Computed exactly for a pair of datasets that is believed, not proven, to be the worst.
     Conjectured,
@@ -59,7 +60,8 @@ pub struct About {
 /// One method's answer to one question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// ε or δ, whichever was asked: rounded up for an upper bound and down for a lower one. `+∞` when vacuous.
+    /// ε or δ, whichever was asked: rounded up for an upper bound and down for a lower one. `+∞`
+    /// when vacuous.
     pub value: f64,
     /// The Rényi order that gave it, where one did.
     pub order: Option<f64>,

@@ -54,7 +54,8 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Orders to 10^6: beyond it the conversion term ln(1/δ)/(λ−1) is below 1e-3 even at δ = 1e-300.
+    /// Orders to 10^6: beyond it the conversion term ln(1/δ)/(λ−1) is below 1e-3 even at
+    /// δ = 1e-300.
     fn default() -> Self {
         Self { max_order: 1e6 }
     }
@@ -77,11 +78,11 @@ pub trait Method: Sync {
 
     /// Whether its proof holds for such neighbours.
     ///
-    /// All methods speak of replace-one. Zero is one of the inputs wherever zero-out can be asked, so
-    /// two zero-out neighbours are two replace-one neighbours, and a *rigorous upper* bound on all of
-    /// the latter holds for them (it may be loose). A lower bound does not carry over: it must be
-    /// attained by a pair of which one is zero. Nor do formulas that are believed, asymptotic or
-    /// flawed.
+    /// All methods speak of replace-one. Zero is one of the inputs wherever zero-out can be asked,
+    /// so two zero-out neighbours are two replace-one neighbours, and a *rigorous upper* bound on
+    /// all of the latter holds for them (it may be loose). A lower bound does not carry over: it
+    /// must be attained by a pair of which one is zero. Nor do formulas that are believed,
+    /// asymptotic or flawed.
     fn covers(&self, adjacency: Adjacency) -> bool {
         match adjacency {
             Adjacency::ReplaceOne => true,
@@ -96,7 +97,8 @@ pub trait Method: Sync {
     /// ([`AccountingError::NotApplicable`]).
     fn analyse(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>>;
 
-    /// About the same in less time, where there is such a thing: it leads a search, and nothing may rest on it.
+    /// About the same in less time, where there is such a thing: it leads a search, and nothing may
+    /// rest on it.
     fn sketch(&self, question: &Question, options: &Options) -> Result<Box<dyn Analysis>> {
         self.analyse(question, options)
     }
@@ -247,8 +249,8 @@ fn read(analysis: &dyn Analysis, about: About, rounds: u64, target: Target) -> R
     }
 }
 
-/// `T·ε(λ)`: adaptive composition adds Rényi divergences (Mironov 2017, Proposition 1), and those of independent rounds on
-/// one pair of datasets add up exactly. **Direction: that of `kind`.**
+/// `T·ε(λ)`: adaptive composition adds Rényi divergences (Mironov 2017, Proposition 1), and those
+/// of independent rounds on one pair of datasets add up exactly. **Direction: that of `kind`.**
 fn renyi_of_rounds(analysis: &dyn Analysis, order: f64, kind: Kind, rounds: u64) -> Result<Answer> {
     let single = analysis
         .renyi(order)

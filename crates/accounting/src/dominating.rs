@@ -173,8 +173,8 @@ pub(crate) fn lattice(pair: &LinearPair, rounds: u64, resolution: Resolution) ->
     cache::lattice(pair, per_deviation, resolution)
 }
 
-/// At least the ε of one shuffle of `clients` reports of any ε0-LDP randomizer: the numerical form of Feldman, McMillan, Talwar 2021.
-/// At δ = 0 it is ε0.
+/// At least the ε of one shuffle of `clients` reports of any ε0-LDP randomizer: the numerical form
+/// of Feldman, McMillan, Talwar 2021. At δ = 0 it is ε0.
 pub(crate) fn clones_numerical(local_epsilon: f64, clients: u64, delta: f64) -> Result<f64> {
     if delta <= 0.0 {
         return Ok(local_epsilon);
@@ -206,8 +206,8 @@ impl Repeated {
         Rounds::new(vec![(self.lattice(resolution), self.rounds)])
     }
 
-    /// The smallest δ that `ask` gives: what it gives at one resolution decides whether there is need
-    /// for a finer one.
+    /// The smallest δ that `ask` gives: what it gives at one resolution decides whether there is
+    /// need for a finer one.
     fn delta_by_resolution(&self, ask: impl Fn(Resolution) -> Result<Answer>) -> Result<Answer> {
         let mut resolution = self.resolution;
         let mut found = ask(resolution)?;

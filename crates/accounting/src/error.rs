@@ -9,8 +9,9 @@ pub enum AccountingError {
     /// A parameter lies outside what the question can mean.
     #[error("{parameter} must be {requirement}, but is {value}")]
     OutOfRange {
-        /// The parameter's name in kebab case (`local-epsilon`). It is the same in every front end's
-        /// table of parameters, which turns it into what its users write: a flag, a keyword argument.
+        /// The parameter's name in kebab case (`local-epsilon`). It is the same in every front
+        /// end's table of parameters, which turns it into what its users write: a flag, a keyword
+        /// argument.
         parameter: &'static str,
         /// What would be accepted, as the end of the sentence "must be …".
         requirement: &'static str,

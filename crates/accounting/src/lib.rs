@@ -1,10 +1,12 @@
 //! Privacy accounting for the shuffle model: pure functions, no I/O, no randomness.
 //!
-//! Follow one number: [`scheme`] (what was asked) → [`catalogue`] (who can answer) → [`pair`] (what dominates it) → [`pld`] or [`rdp`]
-//! (T rounds) → [`bound`] (the value with its standing). [`accountant`] does the same round by round, [`calibrate`] asks the question backwards.
+//! Follow one number: [`scheme`] (what was asked) → [`catalogue`] (who can answer) → [`pair`] (what
+//! dominates it) → [`pld`] or [`rdp`] (T rounds) → [`bound`] (the value with its standing).
+//! [`accountant`] does the same round by round, [`calibrate`] asks the question backwards.
 //!
-//! Adjacency is part of the [question](scheme::Question), **replace-one** unless said otherwise: neighbouring datasets differ in the record of one
-//! client. [`scheme::Adjacency`] has the words; [`catalogue::Method::covers`] says which method speaks of which.
+//! Adjacency is part of the [question](scheme::Question), **replace-one** unless said otherwise:
+//! neighbouring datasets differ in the record of one client. [`scheme::Adjacency`] has the words;
+//! [`catalogue::Method::covers`] says which method speaks of which.
 
 pub mod accountant;
 pub mod bound;

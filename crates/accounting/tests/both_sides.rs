@@ -1,6 +1,7 @@
 //! Lower bounds stay below upper bounds, whatever is asked.
 //!
-//! `make both-sides` runs ten thousand questions; the default is a share of them. Both are seeded, so a failure repeats.
+//! `make both-sides` runs ten thousand questions; the default is a share of them. Both are seeded,
+//! so a failure repeats.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

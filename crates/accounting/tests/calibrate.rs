@@ -1,6 +1,8 @@
-//! Calibration: answers are fed back through the catalogue, their neighbours too, and impossible targets are told.
+//! Calibration: answers are fed back through the catalogue, their neighbours too, and impossible
+//! targets are told.
 //!
-//! `make calibrate-check` draws a thousand targets and says how long they took; the default is a share of them. Both are seeded, so a failure repeats.
+//! `make calibrate-check` draws a thousand targets and says how long they took; the default is a
+//! share of them. Both are seeded, so a failure repeats.
 
 use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::bound::{Kind, Standing};
@@ -44,7 +46,8 @@ fn assert_edge(question: &Question, unknown: Unknown, goal: &Goal, solved: &Cali
     let epsilon = asked(&unknown.put(question, next).expect("a valid value"), goal.delta);
     assert!(epsilon > goal.target_epsilon && epsilon.total_cmp(&beyond).is_eq(), "{epsilon}: {}", label());
     let outward = if unknown.is_largest() { next - solved.value } else { solved.value - next };
-    // Both are rounded to doubles: their difference is off by some ulps of theirs, of which a step has 1e10.
+    // Both are rounded to doubles: their difference is off by some ulps of theirs, of which a step
+    // has 1e10.
     assert!((outward / solved.tolerance - 1.0).abs() < 1e-9, "{}", label());
     if unknown.is_count() {
         assert!(solved.value.fract() == 0.0 && solved.tolerance.total_cmp(&1.0).is_eq(), "{}", label());

@@ -1,4 +1,5 @@
-//! Composed rounds against two oracles that know no lattice: all products of outcomes, and contour integrals.
+//! Composed rounds against two oracles that know no lattice: all products of outcomes, and contour
+//! integrals.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -16,8 +17,9 @@ fn rounds<D: Rounding>(parts: &[(LinearPair, u64)], per_deviation: f64) -> Round
 /// A pair as its list of outcomes, (P-mass, Q-mass) each.
 type Outcomes = Vec<(f64, f64)>;
 
-/// k of n clients: `a`, `b` of probability `signal` each and `c` of probability `neutral` out of k, P-density
-/// `1 − k/n + (high·a + low·b + c)/n`, in the other world with a and b exchanged. Multiplied out, nothing shared with the crate.
+/// k of n clients: `a`, `b` of probability `signal` each and `c` of probability `neutral` out of k,
+/// P-density `1 − k/n + (high·a + low·b + c)/n`, in the other world with a and b exchanged.
+/// Multiplied out, nothing shared with the crate.
 fn outcomes(k: u64, n: u64, [signal, neutral]: [f64; 2], [high, low]: [f64; 2]) -> Outcomes {
     let rest = (1.0 - 2.0 * signal - neutral).max(0.0);
     let choose = |n: u64, k: u64| (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product::<f64>();
@@ -72,7 +74,8 @@ fn hockey_stick(list: &Outcomes, epsilon: f64) -> f64 {
     sum(list, |(p, q)| (p - t * q).max(0.0))
 }
 
-/// Relative rounding of a product of some tens of floats, for either of the two masses whose difference counts.
+/// Relative rounding of a product of some tens of floats, for either of the two masses whose
+/// difference counts.
 fn rounding(epsilon: f64) -> f64 {
     128.0 * f64::EPSILON * (1.0 + epsilon.exp())
 }
@@ -101,7 +104,8 @@ fn two_and_three_rounds_against_all_products() {
         cases.push((format!("{name}, then {other}"), vec![(*pair, 1), (*next, 1)], product(list, after)));
     }
     for (name, parts, list) in &cases {
-        // Fine lattices: a handful of atoms would make the gap to the exact curve visible at fewer points.
+        // Fine lattices: a handful of atoms would make the gap to the exact curve visible at fewer
+        // points.
         let (down, up) = (rounds::<Down>(parts, 512.0), rounds::<Up>(parts, 512.0));
         let (p, q) = (sum(list, |(p, _)| *p), sum(list, |(_, q)| *q));
         assert!((p - 1.0_f64).abs() < 1e-12 && (q - 1.0_f64).abs() < 1e-12, "{name}: masses {p} {q}");
@@ -148,8 +152,9 @@ fn many_rounds_against_contour_integrals() {
         let (lower, upper) = (down.delta(epsilon).unwrap(), up.delta(epsilon).unwrap());
         assert!(lower <= exact * (1.0 + uncertain), "{inputs}: {lower:e} is above {exact:e}");
         assert!(upper >= exact * (1.0 - uncertain), "{inputs}: {upper:e} is below {exact:e}");
-        // ε for that δ is uncertain by less than the same share. Upper bounds are reported to four digits; lower ones are rounded down to the
-        // first order where hardly any mass is, and may be looser.
+        // ε for that δ is uncertain by less than the same share. Upper bounds are reported to four
+        // digits; lower ones are rounded down to the first order where hardly any mass is, and may
+        // be looser.
         let (lower, upper) = (down.epsilon(exact).unwrap(), up.epsilon(exact).unwrap());
         assert!(
             lower <= epsilon * (1.0 + uncertain) && epsilon * (1.0 - uncertain) <= upper,
@@ -160,7 +165,8 @@ fn many_rounds_against_contour_integrals() {
     }
 }
 
-/// A regression: two rounds of so few outcomes that, tilted, all mass sits far from the edge of the window. Their lower bound was 0.
+/// A regression: two rounds of so few outcomes that, tilted, all mass sits far from the edge of the
+/// window. Their lower bound was 0.
 #[test]
 fn few_outcomes_far_apart_keep_their_lower_bound() {
     let parts = [(two_level(7, 10, 1.0, 1.0 / 3.0).0, 1), (two_level(6, 6, 5.0, 0.02).0, 1)];
@@ -172,8 +178,9 @@ fn few_outcomes_far_apart_keep_their_lower_bound() {
     }
 }
 
-/// One client: `δ(ε) = (E − e^ε)/(E + 1)`, and nothing helps against a large ε0. Reading adds 1e-10; what was here before lost 3e-9 of the mass at
-/// ε0 = 20 and 4e-4 at 30, since P-masses were differences of numbers next to 1.
+/// One client: `δ(ε) = (E − e^ε)/(E + 1)`, and nothing helps against a large ε0. Reading adds
+/// 1e-10; what was here before lost 3e-9 of the mass at ε0 = 20 and 4e-4 at 30, since P-masses were
+/// differences of numbers next to 1.
 #[test]
 fn large_local_epsilons_neither_lose_nor_gain_mass() {
     for tenth in 1..=320 {
@@ -196,7 +203,8 @@ fn large_local_epsilons_neither_lose_nor_gain_mass() {
     }
 }
 
-/// A lattice that was rounded down has no more mass than there is: δ never exceeds 1, however many rounds.
+/// A lattice that was rounded down has no more mass than there is: δ never exceeds 1, however many
+/// rounds.
 #[test]
 fn lower_lattices_create_no_mass() {
     let parts = [(any_ldp(27, 1603, 13.195_315_906_277_875).0, 17_127)];
@@ -206,7 +214,8 @@ fn lower_lattices_create_no_mass() {
     }
 }
 
-/// Rare large losses: a window of a Gaussian's width cut off so much of every block that the upper bound was infinite.
+/// Rare large losses: a window of a Gaussian's width cut off so much of every block that the upper
+/// bound was infinite.
 #[test]
 fn rare_large_losses_have_a_finite_bound() {
     let alone = Scheme::check_in(1, 0.096, 0.0).unwrap();

@@ -1,5 +1,6 @@
-//! Composition against a closed form: the reports of a single client are not hidden at all, so T rounds of binary randomized response lose
-//! ε0·(T − 2X) with X ~ Bin(T, 1/(e^ε0 + 1)). At large ε0 lies are rare and the loss is far from Gaussian, which is what windows and tilts must survive.
+//! Composition against a closed form: the reports of a single client are not hidden at all, so T
+//! rounds of binary randomized response lose ε0·(T − 2X) with X ~ Bin(T, 1/(e^ε0 + 1)). At large ε0
+//! lies are rare and the loss is far from Gaussian, which is what windows and tilts must survive.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -33,7 +34,8 @@ const CLOSED_FORM: f64 = 1e-10;
 
 #[test]
 fn rare_lies_are_enclosed() {
-    // In the last three, a block of rounds sees so few lies that no window around its mean holds one: what lies below windows must be charged.
+    // In the last three, a block of rounds sees so few lies that no window around its mean holds
+    // one: what lies below windows must be charged.
     for (local_epsilon, rounds) in [
         (1.0, 600),
         (3.0, 100),

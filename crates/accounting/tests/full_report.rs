@@ -72,8 +72,8 @@ fn cells(position: f64) -> Vec<f64> {
     (-60..=60).map(cell).collect()
 }
 
-/// H_t of one round of one or two clients by enumeration, the larger direction: the victim holds x or z,
-/// the other one z.
+/// H_t of one round of one or two clients by enumeration, the larger direction: the victim holds x
+/// or z, the other one z.
 fn enumerated(clients: u64, x: &[f64], z: &[f64], t: f64) -> f64 {
     let mut sums = [0.0, 0.0];
     let mut add = |p: f64, q: f64| {
@@ -89,8 +89,8 @@ fn enumerated(clients: u64, x: &[f64], z: &[f64], t: f64) -> f64 {
     sums[0].max(sums[1])
 }
 
-/// Rounded reports tell less than those of the Gaussian: their own enumeration is not exceeded, which
-/// the Gaussian's bounds would do.
+/// Rounded reports tell less than those of the Gaussian: their own enumeration is not exceeded,
+/// which the Gaussian's bounds would do.
 #[test]
 fn rounded_reports_lose_no_more_than_enumerated() {
     let mut is_exceeded_by_gaussian = false;

@@ -57,7 +57,8 @@ fn a_sample_of_all_is_no_sample_and_certain_check_in_is_a_shuffle() {
 
 #[test]
 fn check_in_is_the_mixture_over_who_came() {
-    // E over k ~ Bin(n, r) of the fixed-size moments, by hand; also across the switch to repeated squaring at λ = 2n + 2.
+    // E over k ~ Bin(n, r) of the fixed-size moments, by hand; also across the switch to repeated
+    // squaring at λ = 2n + 2.
     let (clients, rate, mu) = (6_u64, 0.35_f64, 0.9);
     for order in [2, 5, 13, 14, 25] {
         let mut mixed = 0.0;
@@ -89,7 +90,8 @@ fn a_table_grown_in_steps_is_the_table() {
 
 #[test]
 fn real_orders_lie_on_chords() {
-    // Alone (n = 1) the curve is μ²λ/2 exactly, so the chords' excess is known: share·(1 − share)·μ²/2 over λ − 1.
+    // Alone (n = 1) the curve is μ²λ/2 exactly, so the chords' excess is known:
+    // share·(1 − share)·μ²/2 over λ − 1.
     let curve = PairCurve::new(&Scheme::shuffle(1).unwrap(), 0.3);
     for order in [1.25_f64, 2.0, 2.5, 7.75] {
         let (value, exact) = (curve.epsilon(order).unwrap(), 0.045 * order);
@@ -133,7 +135,8 @@ fn sampling_pays_in_the_proven_bound() {
     let local = revealed_renyi(mu, 1.0, order);
     let sampled = LocalCurve::subsampled(mu, 60_000, 600).epsilon(order).unwrap();
     assert!(sampled < 5e-4 * local, "{sampled} against {local}");
-    // At check-in the number of speakers is nearly certain, and so is the value nearly that of the sample.
+    // At check-in the number of speakers is nearly certain, and so is the value nearly that of the
+    // sample.
     for order in [2.0, 3.0, 10.0] {
         let sampled = LocalCurve::subsampled(mu, 60_000, 600).epsilon(order).unwrap();
         let check_in = LocalCurve::check_in(mu, 60_000, 0.01).epsilon(order).unwrap();

@@ -1,4 +1,5 @@
-//! The shuffle Gaussian against mpmath: the vectors of the theory, and corners that the library's own recurrences did not make.
+//! The shuffle Gaussian against mpmath: the vectors of the theory, and corners that the library's
+//! own recurrences did not make.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -65,7 +66,8 @@ fn check_in_at_the_corners() {
     for vector in vectors("../gaussian/check_in") {
         let (n, rate, order) = (vector.count("clients"), vector.real("rate"), vector.count("order"));
         let curve = PairCurve::new(&Scheme::check_in(n, rate, 0.0).unwrap(), mu(&vector));
-        // The rate's decimal is up to half an ulp from the float that was asked about, and counts once per order.
+        // The rate's decimal is up to half an ulp from the float that was asked about, and counts
+        // once per order.
         let relative = curve.epsilon(order as f64).unwrap() / vector.value - 1.0;
         assert!(relative >= -4e-16, "{}: below by {relative:e}", vector.label());
         assert!(relative <= tolerance(order), "{}: above by {relative:e}", vector.label());

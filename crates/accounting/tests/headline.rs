@@ -1,4 +1,5 @@
-//! The numbers this project stands for: upper bounds in the papers' settings, to the digits to which two independent evaluations agree.
+//! The numbers this project stands for: upper bounds in the papers' settings, to the digits to
+//! which two independent evaluations agree.
 
 use shuffledp_accounting::bound::{Bound, Kind, Standing};
 use shuffledp_accounting::catalogue::{Options, Survey, Target, ask, method, survey};
@@ -22,7 +23,8 @@ fn everything(question: &Question, delta: f64) -> Survey {
 struct Printed(&'static str);
 
 impl Printed {
-    /// Never below, but for the last digit's uncertainty; at most the resolution of the lattices (1e-4) above.
+    /// Never below, but for the last digit's uncertainty; at most the resolution of the lattices
+    /// (1e-4) above.
     fn holds(&self, value: f64, case: &str) {
         let printed: f64 = self.0.parse().expect("a number");
         let unit = 0.1_f64.powi(self.0.split('.').nth(1).map_or(0, str::len) as i32);
@@ -186,8 +188,8 @@ fn delta(id: &str, question: &Question, epsilon: f64) -> f64 {
     ask(method, question, Target::DeltaAt { epsilon }, &Options::default()).expect("an answer").value
 }
 
-/// Everything from ε0 = 1e-3 to 20 and δ from 1e-15 up has an answer that the bound itself stands by: no ε of 0 that δ(0) does not allow, no ε
-/// below the one at a larger δ, nothing capped.
+/// Everything from ε0 = 1e-3 to 20 and δ from 1e-15 up has an answer that the bound itself stands
+/// by: no ε of 0 that δ(0) does not allow, no ε below the one at a larger δ, nothing capped.
 #[test]
 fn the_whole_range_answers() {
     for local_epsilon in [1e-3, 0.03, 0.3, 1.0, 4.0, 8.0, 12.0, 20.0] {
@@ -206,7 +208,8 @@ fn the_whole_range_answers() {
                 for target in [1e-15, 1e-12, 1e-8, 1e-5, 1e-2] {
                     let value = epsilon(id, &asked, target).value;
                     let case = format!("{asked:?}, {id}, δ = {target}: {value}");
-                    // The two are read from differently tilted compositions; lattices resolve 1e-4 of ε.
+                    // The two are read from differently tilted compositions; lattices resolve 1e-4
+                    // of ε.
                     assert!(value.is_finite() && value <= last * (1.0 + 1e-4), "{case} after {last}");
                     assert!(value <= rounds as f64 * local_epsilon * (1.0 + 1e-2), "{case}: above local composition");
                     let back = delta(id, &asked, value * (1.0 + 1e-3));

@@ -1,4 +1,5 @@
-//! This crate speaks of parameters. Which flag, keyword or field sets one is for the front ends to say.
+//! This crate speaks of parameters. Which flag, keyword or field sets one is for the front ends to
+//! say.
 
 use std::fs;
 use std::path::{Path, PathBuf};

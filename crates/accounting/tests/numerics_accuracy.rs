@@ -1,7 +1,8 @@
 //! Holds every special function to the error stated for it, against mpmath.
 //!
-//! `data/numerics/accuracy.json` is the one place the bounds live: this test asserts them, and asserts that the table in
-//! `docs/numerics.md` says the same. Run with `--nocapture` to see what was measured.
+//! `data/numerics/accuracy.json` is the one place the bounds live: this test asserts them, and
+//! asserts that the table in `docs/numerics.md` says the same. Run with `--nocapture` to see what
+//! was measured.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -21,7 +22,8 @@ struct Held {
     measured: f64,
     /// Error the test holds.
     bound: f64,
-    /// The unit: `relative` error, or relative error over `1 + |ln truth|` where an exponential amplifies an ulp.
+    /// The unit: `relative` error, or relative error over `1 + |ln truth|` where an exponential
+    /// amplifies an ulp.
     unit: String,
 }
 
@@ -157,7 +159,8 @@ fn every_function_holds_its_stated_error() {
 
 #[test]
 fn a_bound_is_close_to_what_was_measured() {
-    // A bound a thousand times the measured error would hold nothing. The floor is two ulps: less is luck.
+    // A bound a thousand times the measured error would hold nothing. The floor is two ulps: less
+    // is luck.
     for row in held() {
         let floor = 2.0 * f64::EPSILON;
         assert!(row.bound <= 4.0 * row.measured.max(floor), "{} ({})", row.function, row.group);
@@ -181,7 +184,8 @@ fn the_documented_table_is_this_one() {
 
 #[test]
 fn these_vectors_can_fail() {
-    // The usual formula, a difference of ln Γ, is what the bounds exclude: if it passed, they would hold nothing.
+    // The usual formula, a difference of ln Γ, is what the bounds exclude: if it passed, they would
+    // hold nothing.
     let usual = |k: f64, n: f64, p: f64| {
         (gamma::ln_gamma(n + 1.0) - gamma::ln_gamma(k + 1.0) - gamma::ln_gamma(n - k + 1.0)
             + k * p.ln()

@@ -1,4 +1,5 @@
-//! What must hold of every pair, whatever its parameters: upper above lower, monotone, equal where the protocols are.
+//! What must hold of every pair, whatever its parameters: upper above lower, monotone, equal where
+//! the protocols are.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -10,16 +11,19 @@ use shuffledp_accounting::pld::{Down, LossLattice, Rounding, Rounds, Up};
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
 use std::sync::Arc;
 
-/// What two computations of one number may differ by, relative to ε: blocks of signals cost a few 1e-5, connecting the dots at 128 points to a
-/// deviation 1/(6·128²) ≈ 1e-5 of the variance, and each stage of composition 1/(6·64²) ≈ 4e-5 of it.
+/// What two computations of one number may differ by, relative to ε: blocks of signals cost a few
+/// 1e-5, connecting the dots at 128 points to a deviation 1/(6·128²) ≈ 1e-5 of the variance, and
+/// each stage of composition 1/(6·64²) ≈ 4e-5 of it.
 const DISCRETISATION: f64 = 2e-4;
 
 /// Lattice points to a standard deviation, as where questions are answered.
 const PER_DEVIATION: f64 = 128.0;
 
-/// About the largest step of a grid that so many rounds are composed on: 1/1024 of a deviation of their loss, tilted to where δ lives, or the lattice's own.
+/// About the largest step of a grid that so many rounds are composed on: 1/1024 of a deviation of
+/// their loss, tilted to where δ lives, or the lattice's own.
 ///
-/// Where losses are few and rare, ε is next to one of them, and no more exact than a step: each is moved to the next ones.
+/// Where losses are few and rare, ε is next to one of them, and no more exact than a step: each is
+/// moved to the next ones.
 fn grid_step(lattice: &LossLattice, rounds: u64, delta: f64) -> f64 {
     let greatest = lattice.iter().map(|(loss, _)| loss).fold(0.0, f64::max);
     // The cumulant of one loss and its variance, tilted.
@@ -103,7 +107,8 @@ fn config(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(config(2000))]
 
-    /// The two lattices of one pair enclose its truth, so the lower never exceeds the upper; nothing is NaN.
+    /// The two lattices of one pair enclose its truth, so the lower never exceeds the upper;
+    /// nothing is NaN.
     #[test]
     fn upper_is_never_below_lower(
         row in row(),
@@ -145,10 +150,12 @@ proptest! {
             let (sum_upper, sum_lower) = (pair.delta_upper(epsilon), pair.delta_lower(epsilon));
             prop_assert!(upper >= sum_lower, "ε = {epsilon}: lattice {upper:e} below the sum {sum_lower:e}");
             prop_assert!(lower <= sum_upper, "ε = {epsilon}: lattice {lower:e} above the sum {sum_upper:e}");
-            // Connecting the dots lifts the curve by at most a quarter of the spacing, of the mass beyond ε − h.
+            // Connecting the dots lifts the curve by at most a quarter of the spacing, of the mass
+            // beyond ε − h.
             let spacing = LossLattice::<Up>::new(&pair, PER_DEVIATION).spacing();
             let nearby = pair.delta_upper(epsilon - spacing);
-            // Levels are spread over intervals of 1 %, which moves a loss by sinh(loss) per cent: near the largest loss of a large ε0 that is no small share of δ.
+            // Levels are spread over intervals of 1 %, which moves a loss by sinh(loss) per cent:
+            // near the largest loss of a large ε0 that is no small share of δ.
             prop_assert!(
                 local_epsilon > 1.0 || upper <= nearby.max(sum_upper) * (1.0 + DISCRETISATION) + 1e-25,
                 "ε = {epsilon}: {upper:e} far above {sum_upper:e}"
@@ -226,7 +233,8 @@ proptest! {
         let dropping = row.pair(&Scheme::check_in(clients, rate, drop_out).unwrap(), local_epsilon);
         let thinned = row.pair(&Scheme::check_in(clients, rate * (1.0 - drop_out), 0.0).unwrap(), local_epsilon);
         let (dropping, thinned) = (epsilon(&dropping, count, 1e-6), epsilon(&thinned, count, 1e-6));
-        // The effective rate is rounded up by an ulp or two; beyond that only the grids could differ, and they do not.
+        // The effective rate is rounded up by an ulp or two; beyond that only the grids could
+        // differ, and they do not.
         prop_assert!((dropping - thinned).abs() <= 1e-7 * thinned, "{dropping} {thinned}");
     }
 

@@ -102,8 +102,9 @@ fn worst_dataset_of_binary_randomized_response() {
     }
 }
 
-/// Three hundred clients that hardly ever lie: nearly all the mass sits on few counts, and the tails of a window underflow. The values are maxima over the
-/// convolutions of all bits, in double precision: 120 and 87 ones are the worst.
+/// Three hundred clients that hardly ever lie: nearly all the mass sits on few counts, and the
+/// tails of a window underflow. The values are maxima over the convolutions of all bits, in double
+/// precision: 120 and 87 ones are the worst.
 #[test]
 fn worst_dataset_of_nearly_honest_bits() {
     let scheme = Scheme::shuffle(300).unwrap();

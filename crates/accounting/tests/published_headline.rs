@@ -52,7 +52,8 @@ fn the_red_curve_never_becomes_a_lower_bound() {
     assert_eq!(red.standing, Standing::Flawed);
     let all = survey(&asked, Target::EpsilonAt { delta: 1e-8 }, &Options::default()).unwrap();
     assert!(all.best_lower().is_none_or(|bound| bound.id != "girgis-theorem-2"), "{all:?}");
-    // Why it must not: 2-RR is (ε, δ)-DP here with ε between 0.1083 and 0.1146 (its own composed loss distributions).
+    // Why it must not: 2-RR is (ε, δ)-DP here with ε between 0.1083 and 0.1146 (its own composed
+    // loss distributions).
     assert!(red.value > 0.1150 && red.value < 0.1165, "{red:?}");
 }
 
@@ -62,7 +63,8 @@ fn ccs21_with_and_without_sampling() {
     let black = epsilon("ccs21-upper+subsampling", &sampled, 1e-8);
     let blue = epsilon("girgis-theorem-1", &sampled, 1e-8);
     assert!(black.value > blue.value && black.value.is_finite(), "the paper: {black:?} is above {blue:?}");
-    // Without sampling, by hand: λ²(E−1)²/n̄ with n̄ = ⌊999999/(2E)⌋ + 1, the exponential term gone.
+    // Without sampling, by hand: λ²(E−1)²/n̄ with n̄ = ⌊999999/(2E)⌋ + 1, the exponential term
+    // gone.
     let e = 1.0_f64.exp();
     let by_hand = 16.0 * (e - 1.0).powi(2) / ((999_999.0 / (2.0 * e)).floor() + 1.0) / 3.0;
     let value = shuffledp_accounting::published::ccs21::renyi_upper(1.0, 1_000_000, 4.0);

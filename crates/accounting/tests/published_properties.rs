@@ -8,7 +8,8 @@ use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::catalogue::{Analysis, Method, Options, Target, ask, method};
 use shuffledp_accounting::scheme::{MAX_COUNT, Mechanism, Question, RandomizerSpec, Round, Scheme};
 
-/// The formulas of the papers: cheap enough to be asked anything. Methods that compute loss distributions are tested elsewhere.
+/// The formulas of the papers: cheap enough to be asked anything. Methods that compute loss
+/// distributions are tested elsewhere.
 const FORMULAS: [&str; 19] = [
     "girgis-theorem-1",
     "girgis-theorem-2",
@@ -35,8 +36,8 @@ fn formulas() -> impl Iterator<Item = &'static dyn Method> {
     FORMULAS.iter().map(|id| method(id).expect("in the catalogue"))
 }
 
-/// Relative room for monotonicity: the order search stops within 1e-5 of a flat minimum, whose value then differs by its
-/// square, and bounds are rounded up by up to 1e-9 at extreme orders.
+/// Relative room for monotonicity: the order search stops within 1e-5 of a flat minimum, whose
+/// value then differs by its square, and bounds are rounded up by up to 1e-9 at extreme orders.
 const FLAT: f64 = 1e-6;
 
 fn count(top: u64) -> BoxedStrategy<u64> {
@@ -115,8 +116,8 @@ fn moderate() -> impl Strategy<Value = Question> {
     })
 }
 
-/// The rigorous upper bounds that apply. A flawed curve need not be that of any mechanism: where it falls with the order, or
-/// is what is left of a cancellation, no search can make sense of it.
+/// The rigorous upper bounds that apply. A flawed curve need not be that of any mechanism: where it
+/// falls with the order, or is what is left of a cancellation, no search can make sense of it.
 fn analyses(question: &Question) -> Vec<(&'static str, Box<dyn Analysis>)> {
     formulas()
         .filter(|method| method.about().kind == Kind::Upper && method.about().standing == Standing::Rigorous)

@@ -1,4 +1,5 @@
-//! Published bounds against 60-digit evaluations of the same formulas, and never on the wrong side of them.
+//! Published bounds against 60-digit evaluations of the same formulas, and never on the wrong side
+//! of them.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -50,7 +51,8 @@ fn renyi_to_epsilon() {
         if v.value > 0.05 {
             assert_upper(value, &v, TOLERANCE);
         } else {
-            // At order 1024 and δ = 1e-5 the two logarithms nearly cancel: a few ulps of their size are left.
+            // At order 1024 and δ = 1e-5 the two logarithms nearly cancel: a few ulps of their size
+            // are left.
             assert!(value >= v.value && value - v.value < 1e-15, "{}: {value} against {}", v.label(), v.value);
         }
     }

@@ -32,8 +32,9 @@ fn round() -> Round {
     }
 }
 
-/// Never below the truth. Above it by what a lattice costs: the loss's variance grows by a share of 1/(6·128²), which moves δ at six deviations by
-/// 36 times half of that, and next to the largest loss of all, where nothing else is left, by more.
+/// Never below the truth. Above it by what a lattice costs: the loss's variance grows by a share of
+/// 1/(6·128²), which moves δ at six deviations by 36 times half of that, and next to the largest
+/// loss of all, where nothing else is left, by more.
 #[test]
 fn delta_is_above_the_truth_and_near_it() {
     for Case { output, count, epsilon, delta } in cases() {
@@ -43,7 +44,8 @@ fn delta_is_above_the_truth_and_near_it() {
     }
 }
 
-/// Reading ε at the true δ gives back at least the ε it is the δ of. (Next to δ = 1, δ hardly depends on ε.)
+/// Reading ε at the true δ gives back at least the ε it is the δ of. (Next to δ = 1, δ hardly
+/// depends on ε.)
 #[test]
 fn epsilon_is_above_the_truth_and_near_it() {
     for Case { output, count, epsilon, delta } in cases().into_iter().filter(|case| case.delta < 0.5) {

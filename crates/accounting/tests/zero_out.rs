@@ -77,8 +77,8 @@ fn a_question_is_about_replace_one_unless_it_says_otherwise() {
 }
 
 /// Every method and every randomizer, for all targets: an answer is that of a method that covers
-/// zero-out, is no larger than the one for replace-one where it is an upper bound, and a lower bound
-/// is never above an upper one.
+/// zero-out, is no larger than the one for replace-one where it is an upper bound, and a lower
+/// bound is never above an upper one.
 #[test]
 fn only_methods_that_cover_it_answer() {
     for mechanism in mechanisms().into_iter().filter(|mechanism| !is_response(*mechanism)) {

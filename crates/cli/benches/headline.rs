@@ -1,4 +1,5 @@
-//! The headline question with every bound: a thousand of a million clients, local ε = 2, 100,000 rounds, δ = 1e-8.
+//! The headline question with every bound: a thousand of a million clients, local ε = 2, 100,000
+//! rounds, δ = 1e-8.
 //!
 //! To stay below 0.2 s, as one run of `shuffledp epsilon --all` with everything around it must.
 

@@ -12,7 +12,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The question was understood, but something went wrong or nothing answers it. Exit code 1.
     Failed(anyhow::Error),
-    /// Whoever read our output has seen enough (`| head`). Not a failure: exit code 0, and nothing is said.
+    /// Whoever read our output has seen enough (`| head`). Not a failure: exit code 0, and nothing
+    /// is said.
     ReaderLeft,
 }
 

@@ -1,7 +1,7 @@
 //! The `shuffledp` command-line program: parses, calls, prints.
 //!
-//! Data goes to stdout and everything else to stderr. Exit code 0: answered; 1: failed, or the question has no answer;
-//! 2: bad usage, including values out of range.
+//! Data goes to stdout and everything else to stderr. Exit code 0: answered; 1: failed, or the
+//! question has no answer; 2: bad usage, including values out of range.
 
 mod args;
 mod commands;
@@ -23,7 +23,8 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => failure.report(),
         },
-        // Help and version too arrive as "errors": clap knows which stream and which code. A closed pipe is no news.
+        // Help and version too arrive as "errors": clap knows which stream and which code. A closed
+        // pipe is no news.
         Err(error) => {
             match mistake::meant(&error) {
                 Some(message) => return Failure::Usage(message).report(),

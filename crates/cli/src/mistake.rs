@@ -31,7 +31,8 @@ pub(crate) fn meant(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// `--clients --sampled 5`: the second flag was taken for the value of the first, and what was to be its own value is a stray.
+/// `--clients --sampled 5`: the second flag was taken for the value of the first, and what was to
+/// be its own value is a stray.
 fn without_value(stray: &str) -> Option<String> {
     let typed: Vec<String> = std::env::args().collect();
     let is_flag = |text: &str| text.starts_with("--") && !text.contains('=');

@@ -1,4 +1,5 @@
-//! What the services share on the command line: a runtime, a log, an end when they are told to, and the words for their keys.
+//! What the services share on the command line: a runtime, a log, an end when they are told to, and
+//! the words for their keys.
 
 use crate::args::JsonArgs;
 use crate::failure::Failure;
@@ -12,12 +13,14 @@ use std::path::{Path, PathBuf};
 
 /// Runs a service until SIGTERM or Ctrl-C, and lets it end in order.
 ///
-/// The log goes to stderr. Its level is fixed: one level below, libraries name the addresses that connect, which a shuffler must not write down.
+/// The log goes to stderr. Its level is fixed: one level below, libraries name the addresses that
+/// connect, which a shuffler must not write down.
 pub(crate) fn run<E>(service: impl AsyncFnOnce(Shutdown) -> Result<(), E>) -> Result<(), Failure>
 where
     E: Into<Failure>,
 {
-    // Another subscriber is there only if a service runs inside another command, which then has its own log.
+    // Another subscriber is there only if a service runs inside another command, which then has its
+    // own log.
     let _ = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::INFO)
         .with_writer(std::io::stderr)
@@ -31,7 +34,8 @@ where
     })
 }
 
-// No documentation on these two: what they are for is said where a command uses them, and becomes its help.
+// No documentation on these two: what they are for is said where a command uses them, and becomes
+// its help.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InitArgs {
     /// Where to put them; made if it is not there
@@ -61,7 +65,8 @@ struct Made<'a> {
     verifying_key: Option<String>,
 }
 
-/// Says what a new folder holds: the name of its configuration file, what is to be done with it, and the public key, if there is one.
+/// Says what a new folder holds: the name of its configuration file, what is to be done with it,
+/// and the public key, if there is one.
 pub(crate) fn made(args: &InitArgs, name: &str, advice: &str, key: Option<&dyn Display>) -> Result<(), Failure> {
     let config = args.folder.join(name);
     let key = key.map(ToString::to_string);

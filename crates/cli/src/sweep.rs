@@ -43,7 +43,8 @@ pub(crate) struct Curve {
 }
 
 impl Swept {
-    /// Asks the methods at every point, on all processors. Fails, with their reasons, if none answers anywhere.
+    /// Asks the methods at every point, on all processors. Fails, with their reasons, if none
+    /// answers anywhere.
     pub(crate) fn find(
         sweep: Sweep,
         at: impl Fn(f64) -> Result<Asked, Failure>,

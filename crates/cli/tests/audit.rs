@@ -59,7 +59,8 @@ fn a_seed_repeats_it_and_says_so() {
     assert!(released["seed"].is_null());
 }
 
-/// At a confidence of one in a thousand the innocent are accused often enough to see what happens then.
+/// At a confidence of one in a thousand the innocent are accused often enough to see what happens
+/// then.
 #[test]
 fn a_contradicted_claim_is_printed_and_fails() {
     let folder = tempdir().unwrap();

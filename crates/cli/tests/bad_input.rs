@@ -1,4 +1,5 @@
-//! Bad input: a clear error that names the flag, and exit code 2. Extreme input: that, a finite number, or "inf".
+//! Bad input: a clear error that names the flag, and exit code 2. Extreme input: that, a finite
+//! number, or "inf".
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -150,7 +151,8 @@ fn extreme_values_give_a_number_or_inf() {
     ] {
         let result = run_line(&format!("{line} --all --json"));
         result.assert_decent(line);
-        // A wholly vacuous question may have no answer, but these all have the local guarantee to fall back on.
+        // A wholly vacuous question may have no answer, but these all have the local guarantee to
+        // fall back on.
         assert_eq!(result.code, Some(0), "{line}: {result:?}");
         let quantity = line.split(' ').next().unwrap();
         for bound in result.json()["bounds"].as_array().unwrap() {

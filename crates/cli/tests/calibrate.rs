@@ -1,4 +1,5 @@
-//! `calibrate`: the JSON contract, answers that come back through `epsilon`, targets that cannot be met, flags that do not fit.
+//! `calibrate`: the JSON contract, answers that come back through `epsilon`, targets that cannot be
+//! met, flags that do not fit.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

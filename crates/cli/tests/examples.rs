@@ -1,6 +1,8 @@
-//! Every example in the documentation and in `--help` runs, and what is printed beside it is what comes out.
+//! Every example in the documentation and in `--help` runs, and what is printed beside it is what
+//! comes out.
 //!
-//! After a change that is meant: `TRYCMD=overwrite cargo test --release --test examples`. (In these files trycmd writes `/` for `\`.)
+//! After a change that is meant: `TRYCMD=overwrite cargo test --release --test examples`. (In these
+//! files trycmd writes `/` for `\`.)
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -56,7 +58,8 @@ fn examples_in_help_run() {
     }
 }
 
-/// The picture in the README is what the command below it draws. Renewed like the rest: `TRYCMD=overwrite`.
+/// The picture in the README is what the command below it draws. Renewed like the rest:
+/// `TRYCMD=overwrite`.
 #[test]
 fn the_picture_of_the_readme_is_what_its_command_draws() {
     let readme = include_str!("../../../README.md");
@@ -147,7 +150,8 @@ fn tables_show_the_epsilon_of_their_command() {
     assert!(checked >= 10, "only {checked} rows");
 }
 
-/// Commands in `sh` blocks: continuation lines joined, comments and what follows `|`, `>` or `&&` cut off.
+/// Commands in `sh` blocks: continuation lines joined, comments and what follows `|`, `>` or `&&`
+/// cut off.
 fn shell_commands(page: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for block in page.split("```sh\n").skip(1) {

@@ -1,4 +1,5 @@
-//! `plot`: the numbers are those of `epsilon` and `delta`, the files are whole, and what cannot be drawn is refused by name.
+//! `plot`: the numbers are those of `epsilon` and `delta`, the files are whole, and what cannot be
+//! drawn is refused by name.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -17,7 +18,8 @@ fn run_words(folder: &Path, line: &str) -> Run {
     run_in(folder, &line.split_whitespace().collect::<Vec<_>>())
 }
 
-/// (x, value) by the bound's id. A line is "1e3,id,name,upper,rigorous,0.5"; a name may hold a comma inside quotes.
+/// (x, value) by the bound's id. A line is "1e3,id,name,upper,rigorous,0.5"; a name may hold a
+/// comma inside quotes.
 fn columns(csv: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut lines = csv.lines();
     assert_eq!(lines.next().unwrap(), "rounds,bound,name,kind,standing,value");

@@ -17,7 +17,8 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gallery")
 }
 
-/// The text elements of a picture. Coordinates may differ in their last digit from machine to machine, words may not.
+/// The text elements of a picture. Coordinates may differ in their last digit from machine to
+/// machine, words may not.
 fn words(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
@@ -53,7 +54,8 @@ fn all_items_have_their_numbers_and_the_docs_show_them() {
             let heading = format!("### {}\n", heading.as_str().unwrap());
             assert!(ERRORS.contains(&heading), "{id}: no section {heading}");
         }
-        // What is not as printed is explained; girgis-fig5b is about the luck of training runs, of which experiments/training tells.
+        // What is not as printed is explained; girgis-fig5b is about the luck of training runs, of
+        // which experiments/training tells.
         let has_evidence = !item["evidence"].as_array().unwrap().is_empty();
         assert!(verdict == "reproduced" || has_evidence || id == "girgis-fig5b", "{id}");
         for claim in item["claims"].as_array().unwrap() {

@@ -1,7 +1,8 @@
-//! Server, shuffler and clients as programs, from `init` to the end of the budget, with TLS on every link.
+//! Server, shuffler and clients as programs, from `init` to the end of the budget, with TLS on
+//! every link.
 //!
-//! What a user would do by hand: make keys, fill in the configuration files that `init` wrote, start everything, rotate keys while it runs, read the
-//! ledger, start the server again.
+//! What a user would do by hand: make keys, fill in the configuration files that `init` wrote,
+//! start everything, rotate keys while it runs, read the ledger, start the server again.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

@@ -1,4 +1,5 @@
-//! `shuffledp train` on few generated digits: what it prints, what it leaves behind, what it refuses before any work.
+//! `shuffledp train` on few generated digits: what it prints, what it leaves behind, what it
+//! refuses before any work.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -158,7 +159,8 @@ fn a_dry_run_tells_privacy_and_time_and_trains_nothing() {
     assert!(less.json()["rounds"].as_u64().unwrap() < 6, "{less:?}");
 }
 
-/// Whatever is charged, a private run is not called one without privacy, and no ε is told that is not one.
+/// Whatever is charged, a private run is not called one without privacy, and no ε is told that is
+/// not one.
 #[test]
 fn the_page_says_what_was_charged() {
     let folder = folder("");
@@ -197,7 +199,8 @@ fn the_page_says_what_was_charged() {
     }
 }
 
-/// Another number of rounds stretches a schedule that ends with the run; a schedule that ends before it is refused.
+/// Another number of rounds stretches a schedule that ends with the run; a schedule that ends
+/// before it is refused.
 #[test]
 fn no_round_is_charged_for_a_step_of_no_length() {
     let folder = folder("");

@@ -1,4 +1,5 @@
-//! A sheet of generated digits as a picture: `cargo run --release -p shuffledp-learning --example digits_sheet -- docs/images/digits.png`.
+//! A sheet of generated digits as a picture: `cargo run --release -p shuffledp-learning --example
+//! digits_sheet -- docs/images/digits.png`.
 
 use shuffledp_learning::data::{Clients, digits};
 use std::io::BufWriter;
@@ -22,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let corner = (GAP + class * cell) * width + GAP + used[class] * cell;
         used[class] += 1;
-        // The normalised values are turned back: black is the smallest, white the largest that occurs.
+        // The normalised values are turned back: black is the smallest, white the largest that
+        // occurs.
         let (low, high) = digits::range();
         for (index, value) in picture.iter().enumerate() {
             let place = corner + index / digits::SIDE * width + index % digits::SIDE;

@@ -1,6 +1,8 @@
-//! Per-example gradients of the Girgis network: examples a second, as one JSON object. `bench/training` sets it beside PyTorch.
+//! Per-example gradients of the Girgis network: examples a second, as one JSON object.
+//! `bench/training` sets it beside PyTorch.
 //!
-//! Every gradient is made, its coordinates clamped, and the sum kept: what a round does before it randomizes.
+//! Every gradient is made, its coordinates clamped, and the sum kept: what a round does before it
+//! randomizes.
 
 use shuffledp_learning::data::Examples;
 use shuffledp_learning::models::{Model, ModelConfig, Network, Nonlinearity, TensorShape, initial_weights};

@@ -1,19 +1,28 @@
-//! How far from the optimum a run may end: Girgis et al. 2021 (arXiv 2107.08763), Theorem 3, for convex models.
+//! How far from the optimum a run may end: Girgis et al. 2021 (arXiv 2107.08763), Theorem 3, for
+//! convex models.
 //!
-//! The theorem is Shamir and Zhang 2013, Theorem 2, applied to CLDP-SGD: for convex F on a set of diameter D, unbiased estimates of its gradients with E‖g‖² ≤ G², and
-//! steps η_t = c/√t with projection,
+//! The theorem is Shamir and Zhang 2013, Theorem 2, applied to CLDP-SGD: for convex F on a set of
+//! diameter D, unbiased estimates of its gradients with E‖g‖² ≤ G², and steps η_t = c/√t with
+//! projection,
 //!
 //! > E F(θ_T) − min F ≤ (D²/c + c·G²)·(2 + ln T)/√T,
 //!
-//! which is least, 2DG(2 + ln T)/√T, at c = D/G: the schedule `inverse-sqrt`. θ_T is the *last* iterate. Theirs counts the starting point as θ_1; after T rounds ours is one further, and the bound falls with T.
+//! which is least, 2DG(2 + ln T)/√T, at c = D/G: the schedule `inverse-sqrt`. θ_T is the *last*
+//! iterate. Theirs counts the starting point as θ_1; after T rounds ours is one further, and the
+//! bound falls with T.
 //!
 //! # What is different from the paper
 //!
 //! - The constants are kept; the theorem is printed as O(DG·ln T/√T).
-//! - Lemma 8 bounds E‖ḡ‖² by ‖∇F‖² + (variance of one randomizer)/k and so forgets that *who* speaks is random. What it states is nevertheless right: given the sample, ‖mean of k
-//!   gradients‖ ≤ the longest gradient, and the randomizers' noise adds its variance/k. So G² = L₂² + V/k, with L₂ the longest gradient there can be.
-//! - V is the exact largest variance of our randomizers, not the paper's c·d·L²((e^ε0+1)/(e^ε0−1))² with c = 4 or 14.
-//! - Unbiased estimates need gradients that are not clipped. The paper clips at C and calls the Lipschitz constant L; the theorem is about C ≥ L. Here a run whose clipping may bite is not covered.
+//! - Lemma 8 bounds E‖ḡ‖² by ‖∇F‖² + (variance of one randomizer)/k and so forgets that *who*
+//!   speaks is random. What it states is nevertheless right: given the sample, ‖mean of k
+//!   gradients‖ ≤ the longest gradient, and the randomizers' noise adds its variance/k. So
+//!   G² = L₂² + V/k, with L₂ the longest gradient there can be.
+//! - V is the exact largest variance of our randomizers, not the paper's c·d·L²((e^ε0+1)/(e^ε0−1))²
+//!   with c = 4 or 14.
+//! - Unbiased estimates need gradients that are not clipped. The paper clips at C and calls the
+//!   Lipschitz constant L; the theorem is about C ≥ L. Here a run whose clipping may bite is not
+//!   covered.
 //! - Statements are about expectations and exact arithmetic.
 
 use crate::Result;
@@ -48,7 +57,8 @@ pub struct ConvergenceBound {
 }
 
 impl ConvergenceBound {
-    /// At least the expected distance of the mean loss from its minimum on the ball, after so many `rounds`. Infinite before the first.
+    /// At least the expected distance of the mean loss from its minimum on the ball, after so many
+    /// `rounds`. Infinite before the first.
     pub fn gap_after(&self, rounds: u64) -> f64 {
         if rounds == 0 {
             return f64::INFINITY;
@@ -129,9 +139,9 @@ impl Longest {
     }
 }
 
-/// The gradient is the outer product of p − y, probabilities less the label's indicator, and the input,
-/// with a 1 for the bias if there is one; its norms are products of norms. ‖p − y‖ is at most 2, √2 and 1
-/// in ℓ1, ℓ2 and ℓ∞, at any weights.
+/// The gradient is the outer product of p − y, probabilities less the label's indicator, and the
+/// input, with a 1 for the bias if there is one; its norms are products of norms. ‖p − y‖ is at
+/// most 2, √2 and 1 in ℓ1, ℓ2 and ℓ∞, at any weights.
 fn longest_gradients(population: &impl Clients, bias: bool) -> Longest {
     let one = if bias { 1.0 } else { 0.0 };
     let mut example = vec![0.0; population.shape().len()];

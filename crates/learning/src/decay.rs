@@ -4,11 +4,14 @@ use crate::models::Architecture;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 
-/// What each round takes off a weight, for each unit of its size and of the step's: w ← w − rate·(v + decay·w), where v is the gradient or, with momentum, the velocity: decay stays
+/// What each round takes off a weight, for each unit of its size and of the step's: w ←
+/// w − rate·(v + decay·w), where v is the gradient or, with momentum, the velocity: decay stays
 /// beside it.
 ///
-/// Steps along gradients with noise σ make every weight walk at random, by rate·σ·√rounds in the end (without momentum). What little the gradient says about weights of the first layers
-/// is soon buried; with decay the walk stays at about σ·√(rate/(2·decay)). The scores' layer hears the gradient well, and mostly wants none.
+/// Steps along gradients with noise σ make every weight walk at random, by rate·σ·√rounds in the
+/// end (without momentum). What little the gradient says about weights of the first layers is soon
+/// buried; with decay the walk stays at about σ·√(rate/(2·decay)). The scores' layer hears the
+/// gradient well, and mostly wants none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number, or a list with a number for each layer that has weights")]
 pub enum WeightDecay {
@@ -30,7 +33,8 @@ impl WeightDecay {
         self.values().iter().all(|&decay| decay == 0.0)
     }
 
-    /// Whether it makes sense with steps of at most `largest_rate`. A step that took off more than the weight would turn its sign.
+    /// Whether it makes sense with steps of at most `largest_rate`. A step that took off more than
+    /// the weight would turn its sign.
     pub(crate) fn check(&self, largest_rate: f64) -> Result<()> {
         let wrong = |decay: &&f64| !(**decay >= 0.0 && **decay * largest_rate <= 1.0);
         match self.values().iter().find(wrong) {

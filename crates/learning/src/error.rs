@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LearningError {
-    /// A parameter of a configuration makes no sense. `parameter` is spelled as in the configuration.
+    /// A parameter of a configuration makes no sense. `parameter` is spelled as in the
+    /// configuration.
     #[error("{parameter} must be {requirement}, but is {value}")]
     OutOfRange {
         /// The parameter, spelled as in the configuration.

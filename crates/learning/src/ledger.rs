@@ -81,12 +81,13 @@ impl Ledger {
         Ok(self.accountant.epsilon(self.delta)?)
     }
 
-    /// At most the ε that any analysis could give for the rounds so far: of the round that says most for itself. 0 where nothing is known.
+    /// At most the ε that any analysis could give for the rounds so far: of the round that says
+    /// most for itself. 0 where nothing is known.
     pub fn epsilon_lower(&self) -> Result<f64> {
         let mut lower: f64 = 0.0;
         for entry in self.accountant.ledger() {
-            // A bound on a class is attained by one of it, which need not be the one that was charged
-            // as such: *any* ε0-LDP randomizer, discrete Gaussian noise on any grid.
+            // A bound on a class is attained by one of it, which need not be the one that was
+            // charged as such: *any* ε0-LDP randomizer, discrete Gaussian noise on any grid.
             let mechanism = entry.round.randomizer.mechanism();
             if matches!(
                 mechanism,
@@ -117,8 +118,8 @@ impl Ledger {
     }
 
     /// Charges what is about to happen, in simulations, server and client alike. False if
-    /// [`epsilon`](Self::epsilon) would then exceed the budget, or not be a number: then nothing was
-    /// charged, and it must not happen.
+    /// [`epsilon`](Self::epsilon) would then exceed the budget, or not be a number: then nothing
+    /// was charged, and it must not happen.
     ///
     /// The question is about just what the ledger would then hold, not about more: whoever shows
     /// [`epsilon`](Self::epsilon) afterwards shows a number within the budget.
@@ -221,7 +222,8 @@ mod tests {
         }
     }
 
-    /// Only what the mechanism itself loses is shown below its ε, not what another of its class would.
+    /// Only what the mechanism itself loses is shown below its ε, not what another of its class
+    /// would.
     #[test]
     fn classes_of_mechanisms_have_no_lower_bound_of_their_own() {
         let lower = |mechanism: Mechanism| -> f64 {

@@ -16,7 +16,8 @@ pub struct CheckInMonitor {
 /// Chance that the interval misses the rate on one side.
 const MISS: f64 = 0.005;
 
-/// Below this share of what was accounted for it is worth a word: some reports are always lost on their way.
+/// Below this share of what was accounted for it is worth a word: some reports are always lost on
+/// their way.
 const FEW: f64 = 0.9;
 
 impl CheckInMonitor {
@@ -26,7 +27,8 @@ impl CheckInMonitor {
         self.asked = self.asked.saturating_add(clients);
     }
 
-    /// The rate at which clients were heard, as an interval of confidence 99 % (Clopper and Pearson). `None` before the first round.
+    /// The rate at which clients were heard, as an interval of confidence 99 % (Clopper and
+    /// Pearson). `None` before the first round.
     pub fn interval(&self) -> Option<(f64, f64)> {
         (self.asked > 0).then(|| {
             let (heard, asked) = (self.heard, self.asked);
@@ -34,8 +36,8 @@ impl CheckInMonitor {
         })
     }
 
-    /// A sentence of warning if more come than were accounted for: then ε is larger than stated. Or if far fewer do: then there may not be as many honest
-    /// clients as it was stated for.
+    /// A sentence of warning if more come than were accounted for: then ε is larger than stated. Or
+    /// if far fewer do: then there may not be as many honest clients as it was stated for.
     pub fn warning(&self, scheme: &Scheme) -> Option<String> {
         let accounted = scheme.check_in_rate()?;
         let (low, high) = self.interval()?;

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Does pieces 0, 1, …, `pieces` − 1, each with its thread's `tools`, and merges what they return in that order, after `before`.
+/// Does pieces 0, 1, …, `pieces` − 1, each with its thread's `tools`, and merges what they return
+/// in that order, after `before`.
 ///
-/// Of several errors the one of the first piece is returned. Pieces are taken in order, so only few results wait for their
-/// predecessors.
+/// Of several errors the one of the first piece is returned. Pieces are taken in order, so only few
+/// results wait for their predecessors.
 pub(crate) fn fold<T, A: Send>(
     before: Option<A>,
     pieces: usize,

@@ -21,8 +21,8 @@ pub(crate) fn public_seed(seed: u64, round: u64) -> PublicSeed {
     public
 }
 
-/// The clients that are heard in a round, in a uniformly random order. A shuffled order of speakers is a shuffled batch of
-/// reports: nothing else is left for a simulated shuffler to do.
+/// The clients that are heard in a round, in a uniformly random order. A shuffled order of speakers
+/// is a shuffled batch of reports: nothing else is left for a simulated shuffler to do.
 pub fn participants(scheme: &Scheme, seed: u64, round: u64) -> Vec<u64> {
     let mut rng = SimulationRng::named([seed, WHO_SPEAKS, round, 0]);
     let clients = scheme.clients();

@@ -6,10 +6,11 @@ use rand::rngs::ChaCha20Rng;
 use sha2::{Digest, Sha256};
 
 /// The stream of `purpose` at `indices` (a round, a client, …): ChaCha20 with the key
-/// SHA-256("shuffledp" ‖ seed ‖ length of purpose ‖ purpose ‖ indices), numbers as 8 bytes, little-endian.
+/// SHA-256("shuffledp" ‖ seed ‖ length of purpose ‖ purpose ‖ indices), numbers as 8 bytes,
+/// little-endian.
 ///
-/// Streams of different names are independent for every practical purpose, so nothing depends on who draws first: neither the number
-/// of threads nor a resumed run changes what is drawn.
+/// Streams of different names are independent for every practical purpose, so nothing depends on
+/// who draws first: neither the number of threads nor a resumed run changes what is drawn.
 pub fn stream(seed: u64, purpose: &str, indices: &[u64]) -> ChaCha20Rng {
     let mut hash = Sha256::new();
     hash.update(b"shuffledp");
@@ -24,7 +25,8 @@ pub fn stream(seed: u64, purpose: &str, indices: &[u64]) -> ChaCha20Rng {
 
 /// Uniform in [0, 1): the multiples of 2⁻²⁴.
 ///
-/// Spelled out, because `rand` may change how it makes floats, and a dataset or an initialisation should not change with it.
+/// Spelled out, because `rand` may change how it makes floats, and a dataset or an initialisation
+/// should not change with it.
 pub fn unit(random: &mut impl Rng) -> f32 {
     (random.next_u32() >> 8) as f32 * (1.0 / 16_777_216.0)
 }

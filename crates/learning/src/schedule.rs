@@ -17,8 +17,8 @@ pub enum Schedule {
         /// In order; the first begins at round 1.
         stages: Vec<Stage>,
     },
-    /// η_t = D/(G√t), for which Girgis et al. 2021, Theorem 3, bounds the distance from the optimum of a convex problem: see
-    /// [`convergence`](crate::convergence).
+    /// η_t = D/(G√t), for which Girgis et al. 2021, Theorem 3, bounds the distance from the optimum
+    /// of a convex problem: see [`convergence`](crate::convergence).
     InverseSqrt {
         /// D, the diameter of the set that weights are projected on.
         diameter: f64,

@@ -27,7 +27,8 @@ pub struct StepRule {
 }
 
 impl StepRule {
-    /// Whether it makes sense, for so many `rounds`, as far as can be said without the network; the rest says [`check_layers`](Self::check_layers).
+    /// Whether it makes sense, for so many `rounds`, as far as can be said without the network; the
+    /// rest says [`check_layers`](Self::check_layers).
     pub fn check(&self, rounds: u64) -> Result<()> {
         self.schedule.check(rounds)?;
         if !(0.0..1.0).contains(&self.momentum) {
@@ -86,8 +87,8 @@ impl ServerState {
         }
     }
 
-    /// One round further, with this estimate of the mean gradient; `None` if nobody was heard, and then the weights stay.
-    /// `architecture` says which weights are of which layer.
+    /// One round further, with this estimate of the mean gradient; `None` if nobody was heard, and
+    /// then the weights stay. `architecture` says which weights are of which layer.
     pub fn advance(&mut self, estimate: Option<&[f64]>, rule: &StepRule, architecture: &Architecture) -> Result<()> {
         if let Some(estimate) = estimate {
             self.descend(estimate, rule, architecture)?;

@@ -1,4 +1,5 @@
-//! ε in JSON, for `#[serde(with = "…")]`: there is no infinity in it, so an unbounded ε is the word "inf".
+//! ε in JSON, for `#[serde(with = "…")]`: there is no infinity in it, so an unbounded ε is the word
+//! "inf".
 
 use serde::{Deserialize, Deserializer, Serializer};
 

@@ -1,4 +1,5 @@
-//! Theorem 3 on logistic regression: the measured gap stays below the bound, and the bound's G² above the measured second moment.
+//! Theorem 3 on logistic regression: the measured gap stays below the bound, and the bound's G²
+//! above the measured second moment.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -86,7 +87,8 @@ fn the_measured_gap_stays_below_the_bound() {
         let least = 2.0 * bound.diameter * bound.second_moment.sqrt();
         assert!((bound.gap_after(1) / (2.0 * least) - 1.0).abs() < 1e-9, "{bound:?}");
         for rounds in [1, 30, 1000] {
-            // Expectations: the mean over seeds, which for the longest runs is far from the bound anyway.
+            // Expectations: the mean over seeds, which for the longest runs is far from the bound
+            // anyway.
             let seeds = if rounds < 1000 { 5 } else { 1 };
             let mut gap = 0.0;
             for seed in 1..=seeds {
@@ -127,7 +129,8 @@ fn the_second_moment_is_bounded_and_not_by_much() {
             let moved = simulation.state().weights.iter().zip(before).map(|(a, b)| f64::from(a - b).powi(2));
             mean += moved.sum::<f64>() / f64::from(seeds as u32);
         }
-        // Most of it is the same whatever is drawn; of Laplace noise it is the mean of 8·60 squares, each of relative deviation √5: 10 %.
+        // Most of it is the same whatever is drawn; of Laplace noise it is the mean of 8·60
+        // squares, each of relative deviation √5: 10 %.
         assert!(mean <= 1.3 * allowed && mean >= at_least * allowed, "{name}: {mean} {allowed}");
     }
 }

@@ -1,4 +1,5 @@
-//! Files that are right, files that are wrong, digits that are the same everywhere, principal components.
+//! Files that are right, files that are wrong, digits that are the same everywhere, principal
+//! components.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

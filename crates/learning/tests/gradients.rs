@@ -1,4 +1,5 @@
-//! Per-example gradients against PyTorch, against finite differences, and against themselves on other numbers of threads.
+//! Per-example gradients against PyTorch, against finite differences, and against themselves on
+//! other numbers of threads.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -22,7 +23,8 @@ struct Case {
 
 /// As PyTorch would draw them: within 1/√(inputs of one output).
 fn weights_of(architecture: &Architecture, salt: u32) -> Vec<f32> {
-    // The bounds of the initial weights are not public: each layer's largest possible weight is found by its shape.
+    // The bounds of the initial weights are not public: each layer's largest possible weight is
+    // found by its shape.
     let mut weights = Vec::new();
     let mut shape = architecture.input();
     for layer in architecture.layers() {
@@ -104,7 +106,8 @@ fn gradients_are_those_of_pytorch() {
     }
 }
 
-/// (loss(w + h v) − loss(w − h v))/2h along random directions v must be the gradient's product with v.
+/// (loss(w + h v) − loss(w − h v))/2h along random directions v must be the gradient's product with
+/// v.
 fn assert_slopes(layers: Vec<Layer>, step: f32, tolerance: f64) {
     let architecture = Architecture::new(TensorShape::new(2, 9, 8), layers).unwrap();
     let weights = initial_weights(&architecture, 3);
@@ -133,9 +136,11 @@ fn gradients_are_slopes() {
     let convolution = |filters, kernel, stride, padding| Layer::Convolution { filters, kernel, stride, padding };
     let end = [Layer::Dense { units: 7, bias: true }, Layer::Tanh, Layer::Dense { units: 4, bias: true }];
     let smooth = [convolution(5, 3, 1, 1), Layer::Tanh, convolution(6, 3, 2, 0), Layer::Tanh];
-    // Losses near 1.4 are known to about 3e-7: over 2h that is 2e-4. The cubic term is h² times third derivatives.
+    // Losses near 1.4 are known to about 3e-7: over 2h that is 2e-4. The cubic term is h² times
+    // third derivatives.
     assert_slopes(smooth.into_iter().chain(end).collect(), 1e-3, 2e-3);
-    // Pooling and ReLU have corners: within h of one, the slope belongs to neither side. A smaller h crosses fewer.
+    // Pooling and ReLU have corners: within h of one, the slope belongs to neither side. A smaller
+    // h crosses fewer.
     let corners = [
         convolution(5, 3, 1, 1),
         Layer::MaxPool { window: 2, stride: 1 },
@@ -210,7 +215,8 @@ fn what_cannot_be_computed_is_refused() {
     let error =
         model.fold_gradients(&[f32::MAX; 8], &examples, &[1], || (), |(), _| Ok(()), |_, _| Ok(())).unwrap_err();
     assert!(matches!(error, LearningError::NotFinite { what: "loss", client: 1, .. }), "{error}");
-    // At one record only, and there it is zeros for whoever must not say so: the others' gradients are theirs.
+    // At one record only, and there it is zeros for whoever must not say so: the others' gradients
+    // are theirs.
     let mixed =
         Examples::from_floats(TensorShape::vector(3), 2, vec![0.0, 0.0, 0.0, 1e30, 1e30, 1e30], vec![0, 1]).unwrap();
     let weights = [1e30, -1e30, 1e30, -1e30, 1e30, -1e30, 0.0, 0.0];

@@ -42,7 +42,8 @@ const CLIPPINGS: [Clipping; 5] = [
 ];
 
 fn is_close(ours: &[f32], theirs: &[f32]) -> bool {
-    // Sums of up to 40 products of numbers up to 1, in another order: some units in the last place of them.
+    // Sums of up to 40 products of numbers up to 1, in another order: some units in the last place
+    // of them.
     ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| (a - b).abs() <= 4e-6)
 }
 
@@ -86,7 +87,8 @@ fn the_fast_sum_is_the_fold_over_clipped_gradients() {
             let fast = model.sum_of_clipped_gradients(&weights, &examples, &clients, clipping).unwrap();
             assert_eq!(fast.sum.count(), count as u64);
             assert!((fast.loss - loss).abs() <= 1e-9 * (1.0 + loss), "{} {loss}", fast.loss);
-            // f32 within a block of 32, f64 beyond: 2⁻²⁴ for each of up to 32 additions, of terms up to 1.
+            // f32 within a block of 32, f64 beyond: 2⁻²⁴ for each of up to 32 additions, of terms
+            // up to 1.
             let slack = 32.0 * 2.0_f64.powi(-24) * (count as f64).max(1.0);
             let close = fast.sum.sum().iter().zip(&sum).all(|(fast, slow)| (fast - slow).abs() <= slack);
             assert!(close, "{count} × {inputs} × {classes}, {clipping:?}");

@@ -80,7 +80,8 @@ fn stopped_after_any_round_and_resumed_the_run_ends_the_same() {
         to_the_end(start(&whole, &config, &data));
         let whole = contents(&whole);
         assert_eq!(whole.1.iter().map(|line| line.round).collect::<Vec<_>>(), [3, 6, 7]);
-        // Of one algorithm after every round and with checkpoints in between, of the others here and there.
+        // Of one algorithm after every round and with checkpoints in between, of the others here
+        // and there.
         let (intervals, stops) = match name {
             0 => ([Duration::ZERO, Duration::MAX].as_slice(), (0..=ROUNDS + 1).collect()),
             _ => ([Duration::ZERO].as_slice(), vec![2, 4, ROUNDS]),
@@ -102,8 +103,8 @@ fn stopped_after_any_round_and_resumed_the_run_ends_the_same() {
     }
 }
 
-/// What a killed process can leave: metrics after the checkpoint, whole or half a line of them, files not yet renamed, and a finished run whose
-/// checkpoint is still there.
+/// What a killed process can leave: metrics after the checkpoint, whole or half a line of them,
+/// files not yet renamed, and a finished run whose checkpoint is still there.
 #[test]
 fn what_a_killed_process_leaves_is_taken_up() {
     let data = data();
@@ -123,7 +124,8 @@ fn what_a_killed_process_leaves_is_taken_up() {
     let (early, first) =
         (fs::read(path.join("checkpoint")).unwrap(), fs::read_to_string(path.join("metrics.jsonl")).unwrap());
     let late = fs::read_to_string(stopped_after("late", 6).join("metrics.jsonl")).unwrap();
-    // Times differ from run to run, and the lengths of their digits: the first line is the checkpoint's own.
+    // Times differ from run to run, and the lengths of their digits: the first line is the
+    // checkpoint's own.
     let metrics = format!("{first}{}\n", late.lines().last().unwrap()).into_bytes();
     let first_line = first.len();
     for length in [first_line, first_line + 1, first_line + 40, metrics.len() - 1, metrics.len()] {

@@ -1,4 +1,5 @@
-//! The data of a configuration: files found from where it lies, split, normalised and projected; what is wrong is said by name.
+//! The data of a configuration: files found from where it lies, split, normalised and projected;
+//! what is wrong is said by name.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 #![allow(clippy::float_cmp, reason = "these quotients are exact")]

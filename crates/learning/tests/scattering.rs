@@ -49,8 +49,8 @@ fn an_independent_implementation_has_the_same_features() {
         let shape = TensorShape::new(channels, height, width);
         let found = features(Scattering { scales, angles, order, groups: Some(groups) }, shape, &case.pixels);
         assert_eq!(found.len(), case.features.len());
-        // A group whose variance is far below 1e-5 passes single precision's noise on undamped: each
-        // feature is off by some ulps of the whole vector, whose length is one.
+        // A group whose variance is far below 1e-5 passes single precision's noise on undamped:
+        // each feature is off by some ulps of the whole vector, whose length is one.
         let furthest = found.iter().zip(&case.features).map(|(found, expected)| (f64::from(*found) - expected).abs());
         let furthest = furthest.fold(0.0, f64::max);
         assert!(furthest < 2e-6, "{shape}, {scales} scales, {angles} angles: off by {furthest:e}");
@@ -126,7 +126,8 @@ fn channels_come_one_after_the_other() {
     let settings = Scattering { scales: 1, angles: 2, order: 2, groups: None };
     let (first, second) = (drawing(|x, y| (x, y)), drawing(|x, y| (y, 2.0 * x)));
     let both: Vec<f32> = first.iter().chain(&second).copied().collect();
-    // Three channels each. In groups of one channel, normalisation is the same; only length differs.
+    // Three channels each. In groups of one channel, normalisation is the same; only length
+    // differs.
     let with = |groups| Scattering { groups: Some(groups), ..settings };
     let both = features(with(6), TensorShape::new(2, SIDE, SIDE), &both);
     let halves = both.split_at(both.len() / 2);

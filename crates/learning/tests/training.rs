@@ -1,4 +1,5 @@
-//! Whole runs on few generated digits: they learn, are charged, stop at the budget, and do not depend on the number of threads.
+//! Whole runs on few generated digits: they learn, are charged, stop at the budget, and do not
+//! depend on the number of threads.
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::float_cmp, reason = "the same run gives the same bits")]
 
@@ -47,7 +48,8 @@ fn finish<P: Clients>(config: &TrainingConfig, population: P) -> Simulation<P> {
     simulation
 }
 
-/// Two classes a line apart, in two dimensions: six weights, so that few clients are enough whatever the noise.
+/// Two classes a line apart, in two dimensions: six weights, so that few clients are enough
+/// whatever the noise.
 fn easy(seed: u64) -> Examples {
     let mut random = random::stream(seed, "easy", &[]);
     let (mut values, mut labels) = (Vec::new(), Vec::new());
@@ -60,7 +62,8 @@ fn easy(seed: u64) -> Examples {
     Examples::from_floats(TensorShape::vector(2), 2, values, labels).unwrap()
 }
 
-/// The noise of a round, of length below 1 against gradients of about 1, is small enough that forty rounds cannot fail.
+/// The noise of a round, of length below 1 against gradients of about 1, is small enough that forty
+/// rounds cannot fail.
 #[test]
 fn private_runs_learn_and_are_charged() {
     let (train, test) = (easy(1), easy(2));
@@ -105,7 +108,8 @@ fn shuffled_noisy_sgd_learns_and_is_charged_by_the_epoch() {
     let metrics = simulation.evaluate(&test, 0.0).unwrap();
     assert!(metrics.test_accuracy > 0.9, "{metrics:?}");
     assert_eq!((metrics.participants, metrics.epsilon_lower), (200, 0.0));
-    // The paper's noise hides a record of each epoch: four Laplace mechanisms of ε0 = 1, and no gain from shuffling.
+    // The paper's noise hides a record of each epoch: four Laplace mechanisms of ε0 = 1, and no
+    // gain from shuffling.
     let mut accountant = Accountant::new();
     accountant.compose_release(Release::new(Output::Laplace { epsilon: 1.0 }).unwrap(), 4).unwrap();
     let four = accountant.epsilon(1e-5).unwrap();
@@ -119,7 +123,8 @@ fn shuffled_noisy_sgd_learns_and_is_charged_by_the_epoch() {
     assert!(simulation.ledger().epsilon().unwrap() <= 0.8 * four);
 }
 
-/// The noise on a block's mean of s records is Laplace of scale 2C/(s·ε0), and s times as large if any two blocks are to be alike.
+/// The noise on a block's mean of s records is Laplace of scale 2C/(s·ε0), and s times as large if
+/// any two blocks are to be alike.
 #[test]
 fn the_noise_of_a_block_has_its_scale() {
     let data = data();
@@ -317,8 +322,8 @@ fn the_same_whatever_the_number_of_threads() {
     }
 }
 
-/// Noise drawn once has the variance of everybody's noise: the step of a round with σ, less the one of a round almost without, is
-/// N(0, σ²C²/k) on each of the 7,850 weights.
+/// Noise drawn once has the variance of everybody's noise: the step of a round with σ, less the one
+/// of a round almost without, is N(0, σ²C²/k) on each of the 7,850 weights.
 #[test]
 fn summed_gaussian_noise_has_the_variance_of_all() {
     let data = data();
@@ -396,7 +401,8 @@ fn a_run_leaves_a_folder_that_can_be_read_back() {
     assert!(RunFolder::create(&path, &config).unwrap_err().to_string().contains("is not empty"));
 }
 
-/// A run that leaves the finite numbers stops with a sentence. Nothing wrong was written, and what was charged stays charged.
+/// A run that leaves the finite numbers stops with a sentence. Nothing wrong was written, and what
+/// was charged stays charged.
 #[test]
 fn a_run_that_diverges_stops_and_leaves_no_wrong_files() {
     let data = data();

@@ -1,9 +1,10 @@
 //! How a number is shown to a person.
 //!
-//! A printed ε is a claim. An upper bound is therefore rounded up and a lower bound down, in exact decimal arithmetic:
-//! what is read off the screen is never stronger than what was computed.
+//! A printed ε is a claim. An upper bound is therefore rounded up and a lower bound down, in exact
+//! decimal arithmetic: what is read off the screen is never stronger than what was computed.
 
-/// Significant decimal digits of every finite `f64`, at most; `{:.N e}` with this many is exact, not rounded.
+/// Significant decimal digits of every finite `f64`, at most; `{:.N e}` with this many is exact,
+/// not rounded.
 const EXACT_DIGITS: usize = 767;
 
 /// Significant digits of a privacy parameter on screen.
@@ -36,12 +37,13 @@ pub fn lower_bound(x: f64) -> String {
 
 /// The smallest decimal with `digits` significant digits that is at least `x`.
 ///
-/// **Direction: up**, towards +∞ also for negative `x`. Exact: decided on the full decimal expansion of `x`, so
-/// `round_up_significant(0.3, 1)` is `"0.3"` (the double is just below 0.3) and `round_up_significant(0.1, 1)` is `"0.2"`
-/// (the double is just above 0.1). Parsing the text gives a double ≥ `x`, because parsing is monotone.
+/// **Direction: up**, towards +∞ also for negative `x`. Exact: decided on the full decimal
+/// expansion of `x`, so `round_up_significant(0.3, 1)` is `"0.3"` (the double is just below 0.3)
+/// and `round_up_significant(0.1, 1)` is `"0.2"` (the double is just above 0.1). Parsing the text
+/// gives a double ≥ `x`, because parsing is monotone.
 ///
-/// Trailing zeros are kept: they are digits that were rounded to. `0` digits counts as one. Infinities are `"inf"` and
-/// `"-inf"`, zero is `"0"`, not-a-number is `"NaN"`.
+/// Trailing zeros are kept: they are digits that were rounded to. `0` digits counts as one.
+/// Infinities are `"inf"` and `"-inf"`, zero is `"0"`, not-a-number is `"NaN"`.
 pub fn round_up_significant(x: f64, digits: usize) -> String {
     directed(x, digits, Direction::Up)
 }
@@ -67,8 +69,8 @@ pub fn nearest(x: f64, digits: usize) -> String {
 
 /// A number as somebody gave it: the fewest digits that are read back as the same number.
 ///
-/// For what a claim is about, such as a δ: rounded to the nearest of fifteen digits, one just below 1
-/// would be shown as 1.
+/// For what a claim is about, such as a δ: rounded to the nearest of fifteen digits, one just below
+/// 1 would be shown as 1.
 ///
 /// ```
 /// assert_eq!(shuffledp_number::shown::given(1e-8), "1e-8");
@@ -89,7 +91,8 @@ pub fn count(n: u64) -> String {
     thousands(&n.to_string())
 }
 
-/// A number of things: `plural(1, "client")` is "1 client", `plural(10_000, "client")` is "10,000 clients".
+/// A number of things: `plural(1, "client")` is "1 client", `plural(10_000, "client")` is "10,000
+/// clients".
 ///
 /// Knows the regular plurals of English: "batches", "bounds", "queries", "days".
 pub fn plural(n: u64, noun: &str) -> String {
@@ -150,7 +153,8 @@ fn special(x: f64) -> Option<String> {
     }
 }
 
-/// Sign, `digits` decimal digits without a point, and the exponent of the first: `x = ±d.ddd · 10^exponent`.
+/// Sign, `digits` decimal digits without a point, and the exponent of the first:
+/// `x = ±d.ddd · 10^exponent`.
 ///
 /// Rust's `{:e}` is correctly rounded at any precision, hence exact at [`EXACT_DIGITS`].
 fn decimal(x: f64, digits: usize) -> (&'static str, String, i32) {

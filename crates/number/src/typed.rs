@@ -3,9 +3,11 @@
 //! Only the spelling is judged here; whether a number makes sense is for others to say, so that
 //! `nan` and `-1` reach them and are refused by name.
 
-/// A whole number: plain, with `_` between digits, or in scientific notation as long as nothing is left after the point.
+/// A whole number: plain, with `_` between digits, or in scientific notation as long as nothing is
+/// left after the point.
 ///
-/// Exact: the digits are shifted as text, so `123456789012345678` and `1.5e3` are what they say, and `1.5` is refused.
+/// Exact: the digits are shifted as text, so `123456789012345678` and `1.5e3` are what they say,
+/// and `1.5` is refused.
 pub fn count(text: &str) -> Result<u64, String> {
     let plain = without_separators(text)?;
     let refuse = || format!("expected a whole number such as 1000000, 1_000_000 or 1e6{}", hint(text));
@@ -35,7 +37,8 @@ pub fn count(text: &str) -> Result<u64, String> {
     kept.parse::<u64>().ok().and_then(|kept| kept.checked_mul(power)).ok_or_else(too_large)
 }
 
-/// A real number, with `_` allowed between digits. `nan` and `inf` are spelled correctly: they are refused later, by name.
+/// A real number, with `_` allowed between digits. `nan` and `inf` are spelled correctly: they are
+/// refused later, by name.
 pub fn real(text: &str) -> Result<f64, String> {
     without_separators(text)?.parse().map_err(|_| format!("expected a number such as 2, 0.5 or 1e-8{}", hint(text)))
 }

@@ -1,9 +1,11 @@
-//! A printed bound is never stronger than the computed one, and never more than one unit in the last place weaker.
+//! A printed bound is never stronger than the computed one, and never more than one unit in the
+//! last place weaker.
 
 use proptest::prelude::*;
 use shuffledp_number::shown::{given, nearest, round_down_significant, round_up_significant};
 
-/// One unit in the last of `digits` significant digits of `x`, generously: the power of ten at or above `|x|`, shifted.
+/// One unit in the last of `digits` significant digits of `x`, generously: the power of ten at or
+/// above `|x|`, shifted.
 fn unit_in_last_place(x: f64, digits: usize) -> f64 {
     10f64.powf(x.abs().log10().floor() + 1.0 - digits as f64)
 }
@@ -25,7 +27,8 @@ proptest! {
         let shown: f64 = round_up_significant(x, digits).parse().unwrap();
         prop_assert!(shown >= x, "{x:e} shown as {shown:e}");
         if shown.is_finite() && x.abs() > 1e-290 {
-            // 1e-15: the difference of two doubles that agree in up to 15 digits, and the power, are themselves rounded.
+            // 1e-15: the difference of two doubles that agree in up to 15 digits, and the power,
+            // are themselves rounded.
             prop_assert!(shown - x <= unit_in_last_place(x, digits) * (1.0 + 1e-12) + x.abs() * 1e-15);
         }
     }

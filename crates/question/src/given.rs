@@ -124,8 +124,8 @@ impl Given {
         self.randomizer_with(&[])
     }
 
-    /// The randomizer and the dimension of its vectors, for those who run it: there every mechanism over vectors takes a dimension, and what is only
-    /// the name of a class cannot be run.
+    /// The randomizer and the dimension of its vectors, for those who run it: there every mechanism
+    /// over vectors takes a dimension, and what is only the name of a class cannot be run.
     pub fn runnable(&self) -> Result<(RandomizerSpec, u32), Refusal> {
         let optional: &[Parameter] = match self.row()? {
             None => &[],
@@ -275,7 +275,8 @@ impl Given {
         Ok(Goal { target_epsilon, delta, widest: self.standing()?, options: self.options()? })
     }
 
-    /// The question in which `unknown` is looked for: it has no value of its own, and one stands in for it that fits whatever else is asked.
+    /// The question in which `unknown` is looked for: it has no value of its own, and one stands in
+    /// for it that fits whatever else is asked.
     pub fn question_without(&self, unknown: Unknown) -> Result<Question, Refusal> {
         let parameter = parameter_of(unknown);
         if self.has(parameter) {

@@ -1,4 +1,5 @@
-//! The JSON contract: one form of an answer, for every front end. Field names are added, never renamed.
+//! The JSON contract: one form of an answer, for every front end. Field names are added, never
+//! renamed.
 //!
 //! `null` is never a number: an unbounded ε is the string `"inf"`, and what does not exist (an
 //! order, a lower bound) is left out.

@@ -1,10 +1,10 @@
 //! The front desk: a question, its words, its answer, defined once.
 //!
 //! Whoever asks, by flags, keyword arguments or configuration files, hands over (name, value)
-//! pairs. Follow one: [`parameter`] (what it is called, and what it may be) → [`Given`] (all of them
-//! judged together, with the [`randomizers`] table) → [`Asked`] → [`Outcome`] (what answers), which
-//! has one [`json`] form, one set of [`words`], its [`warning`]s and its [`statement`]. What is wrong
-//! is a [`Refusal`], typed, which every front end words with its own [`Spelling`].
+//! pairs. Follow one: [`parameter`] (what it is called, and what it may be) → [`Given`] (all of
+//! them judged together, with the [`randomizers`] table) → [`Asked`] → [`Outcome`] (what answers),
+//! which has one [`json`] form, one set of [`words`], its [`warning`]s and its [`statement`]. What
+//! is wrong is a [`Refusal`], typed, which every front end words with its own [`Spelling`].
 
 pub mod configured;
 pub mod described;

@@ -94,7 +94,8 @@ impl Outcome {
         given_number(self.asked.target)
     }
 
-    /// Is the answer below what no analysis can go below? Then the method is wrong for this question, which a standing other than rigorous allows.
+    /// Is the answer below what no analysis can go below? Then the method is wrong for this
+    /// question, which a standing other than rigorous allows.
     pub fn is_refuted(&self) -> bool {
         self.lower.as_ref().is_some_and(|lower| lower.value > self.best.value)
     }

@@ -448,7 +448,8 @@ impl Parameter {
         PARAMETERS.iter().find(|row| row.name == name).map(|row| row.parameter)
     }
 
-    /// The parameter that somebody meant who wrote this: one of its synonyms, or its name in another spelling.
+    /// The parameter that somebody meant who wrote this: one of its synonyms, or its name in
+    /// another spelling.
     pub fn meant(name: &str) -> Option<Self> {
         let name = name.trim_matches('-').replace('_', "-").to_lowercase();
         let is_meant = |row: &&Row| row.name == name || row.synonyms.contains(&name.as_str());

@@ -42,7 +42,8 @@ fn clients(number: u64, varied: Option<Parameter>) -> String {
     if varied == Some(Parameter::Clients) { "n clients".to_owned() } else { plural(number, "client") }
 }
 
-/// "100,000 rounds, in each of which 1,000 of 1,000,000 clients speak through any randomizer with local ε 2"
+/// "100,000 rounds, in each of which 1,000 of 1,000,000 clients speak through any randomizer with
+/// local ε 2"
 pub fn question(question: &Question, varied: Option<Parameter>) -> String {
     let rounds = match question.rounds() {
         1 if varied != Some(Parameter::Rounds) => "one round, in which".to_owned(),
@@ -142,7 +143,8 @@ pub fn assumptions(question: &Question, varied: Option<Parameter>) -> Vec<String
     assumptions
 }
 
-/// A bound's value for a person. **Direction: that of the bound**, so that the printed number claims no more than the computed one.
+/// A bound's value for a person. **Direction: that of the bound**, so that the printed number
+/// claims no more than the computed one.
 pub fn value(bound: &Bound) -> String {
     match bound.kind {
         Side::Upper => round_up_significant(bound.value, DIGITS),

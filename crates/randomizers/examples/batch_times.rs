@@ -1,4 +1,5 @@
-//! CPU time of a million categories or some thousand vectors, randomized and encoded by one thread: what bench/python/batches.py compares with.
+//! CPU time of a million categories or some thousand vectors, randomized and encoded by one thread:
+//! what bench/python/batches.py compares with.
 //!
 //! `cargo run --release -p shuffledp-randomizers --example batch_times`
 
@@ -40,7 +41,8 @@ fn time<M: Randomizer>(name: &str, mechanism: &M, inputs: &[&M::Input], times: u
     Ok(())
 }
 
-/// What this thread has computed so far, in nanoseconds; where the system does not say, the clock's time.
+/// What this thread has computed so far, in nanoseconds; where the system does not say, the clock's
+/// time.
 fn cpu_time() -> f64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     let scheduled = std::fs::read_to_string("/proc/thread-self/schedstat").ok();

@@ -1,4 +1,5 @@
-//! Telemetry without knowing anybody's: which browser people use, and for how many hours a day, from one shuffled batch of reports each.
+//! Telemetry without knowing anybody's: which browser people use, and for how many hours a day,
+//! from one shuffled batch of reports each.
 //!
 //! `cargo run --release -p shuffledp-randomizers --example telemetry`
 
@@ -34,7 +35,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Clients randomize, the shuffler permutes frames that it need not read, the server decodes and adds up.
+/// Clients randomize, the shuffler permutes frames that it need not read, the server decodes and
+/// adds up.
 fn collect<M: Randomizer>(mechanism: &M, input_of: impl Fn(usize) -> Box<M::Input>) -> Result<M::Aggregator> {
     let mut frames = Vec::new();
     for client in 0..CLIENTS {

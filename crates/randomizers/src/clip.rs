@@ -1,4 +1,5 @@
-//! Inputs made to fit: the right dimension, finite, within the norm that the mechanism was promised.
+//! Inputs made to fit: the right dimension, finite, within the norm that the mechanism was
+//! promised.
 
 use crate::error::{RandomizerError, Result};
 use crate::norms::{l1_norm, l2_norm};
@@ -20,11 +21,13 @@ pub enum LinfClip {
     /// Every coordinate by itself: those within the bound keep their value.
     #[default]
     Clamp,
-    /// The whole vector divided by its norm over the bound, as the papers print it: one large coordinate shrinks all others.
+    /// The whole vector divided by its norm over the bound, as the papers print it: one large
+    /// coordinate shrinks all others.
     Scale,
 }
 
-/// Refuses a vector of another dimension, and NaN and infinities anywhere in it. A clipped NaN must never become a report.
+/// Refuses a vector of another dimension, and NaN and infinities anywhere in it. A clipped NaN must
+/// never become a report.
 pub fn require_vector(input: &[f32], dimension: usize) -> Result<()> {
     if input.len() != dimension {
         return Err(RandomizerError::input(format!(
@@ -66,7 +69,8 @@ pub fn linf_norm(input: &[f32]) -> f32 {
 
 /// What a vector is multiplied with so that its ℓ1 norm is at most `bound`: 1 for one that fits.
 ///
-/// **Direction: down.** Each product `x_j·factor`, rounded to f64, counts: their exact sum is within the bound.
+/// **Direction: down.** Each product `x_j·factor`, rounded to f64, counts: their exact sum is
+/// within the bound.
 pub fn l1_factor(input: &[f32], bound: f32) -> f64 {
     factor(l1_norm(input), input.len(), bound)
 }
@@ -80,14 +84,16 @@ pub fn l2_factor(input: &[f32], bound: f32) -> f64 {
 
 /// The same for a vector whose norm is known.
 ///
-/// The norm errs by less than (d/16 + 5)·2^−53, the quotient and each product by 2^−53: all are paid for here.
+/// The norm errs by less than (d/16 + 5)·2^−53, the quotient and each product by 2^−53: all are
+/// paid for here.
 pub fn factor(norm: f64, dimension: usize, bound: f32) -> f64 {
     let largest = norm * (1.0 + (dimension as f64 / 16.0 + 10.0) * f64::EPSILON / 2.0);
     let bound = f64::from(bound);
     if largest <= bound { 1.0 } else { bound / largest }
 }
 
-/// ±`bound` along the first coordinate: two inputs as far apart as an ℓ1 or ℓ2 ball of that radius has.
+/// ±`bound` along the first coordinate: two inputs as far apart as an ℓ1 or ℓ2 ball of that radius
+/// has.
 pub(crate) fn opposite_poles(bound: f32, dimension: u32) -> [Box<[f32]>; 2] {
     [bound, -bound].map(|x| {
         let mut input = vec![0.0; dimension as usize];
@@ -96,7 +102,8 @@ pub(crate) fn opposite_poles(bound: f32, dimension: u32) -> [Box<[f32]>; 2] {
     })
 }
 
-/// `bound` along the second coordinate, if there is one: in the ℓ1 ball as far from both of [`opposite_poles`] as they are from each other.
+/// `bound` along the second coordinate, if there is one: in the ℓ1 ball as far from both of
+/// [`opposite_poles`] as they are from each other.
 pub(crate) fn third_pole(bound: f32, dimension: u32) -> Option<Box<[f32]>> {
     let mut input = vec![0.0; dimension as usize];
     *input.get_mut(1)? = bound;

@@ -1,11 +1,14 @@
-//! Exact confidence limits for a probability (Clopper, Pearson 1934): no normal approximation, right at any count.
+//! Exact confidence limits for a probability (Clopper, Pearson 1934): no normal approximation,
+//! right at any count.
 
 use shuffledp_accounting::numerics::beta::{inverse_regularised_beta, inverse_regularised_beta_upper};
 
-/// Far above the error of the inverse beta function, and far below what a limit can resolve: limits move outwards by it.
+/// Far above the error of the inverse beta function, and far below what a limit can resolve: limits
+/// move outwards by it.
 const SLACK: f64 = 1e-9;
 
-/// At most the probability, except with probability `miss`: the p at which `successes` or more of `trials` have probability `miss`. **Direction: down.**
+/// At most the probability, except with probability `miss`: the p at which `successes` or more of
+/// `trials` have probability `miss`. **Direction: down.**
 pub fn lower(successes: u64, trials: u64, miss: f64) -> f64 {
     if successes == 0 {
         return 0.0;
@@ -15,7 +18,8 @@ pub fn lower(successes: u64, trials: u64, miss: f64) -> f64 {
     if limit.is_finite() { limit * (1.0 - SLACK) } else { 0.0 }
 }
 
-/// At least the probability, except with probability `miss`: the p at which `successes` or fewer of `trials` have probability `miss`. **Direction: up.**
+/// At least the probability, except with probability `miss`: the p at which `successes` or fewer of
+/// `trials` have probability `miss`. **Direction: up.**
 pub fn upper(successes: u64, trials: u64, miss: f64) -> f64 {
     if successes >= trials {
         return 1.0;

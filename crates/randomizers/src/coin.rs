@@ -1,7 +1,8 @@
 //! Coins whose probabilities are known to the last bit.
 //!
-//! A coin is a 64-bit threshold: heads if 64 uniform bits lie below it, so its probability is exactly `threshold/2^64`. Thresholds of a
-//! [`PrivateCoin`] stay in a band whose ends have a ratio of at most `e^ε0` *as integers*, and the estimator divides by the band's actual width: rounding
+//! A coin is a 64-bit threshold: heads if 64 uniform bits lie below it, so its probability is
+//! exactly `threshold/2^64`. Thresholds of a [`PrivateCoin`] stay in a band whose ends have a ratio
+//! of at most `e^ε0` *as integers*, and the estimator divides by the band's actual width: rounding
 //! costs neither privacy nor bias.
 
 use crate::error::{Result, require};
@@ -18,13 +19,15 @@ pub struct Coin {
 }
 
 impl Coin {
-    /// Heads with the largest multiple of 2^−64 that is at most `probability` and below 1; NaN counts as 0.
+    /// Heads with the largest multiple of 2^−64 that is at most `probability` and below 1; NaN
+    /// counts as 0.
     pub fn at_most(probability: f64) -> Self {
         // The product is exact, `as` truncates, saturates and takes NaN to 0.
         Self { threshold: (probability * TWO_TO_64) as u64 }
     }
 
-    /// Heads with probability `threshold/2^64`. Who chooses it owes the proof that it is private enough.
+    /// Heads with probability `threshold/2^64`. Who chooses it owes the proof that it is private
+    /// enough.
     pub(crate) fn with_threshold(threshold: u64) -> Self {
         Self { threshold }
     }
@@ -39,7 +42,8 @@ impl Coin {
         self.probability_of(true)
     }
 
-    /// The probability that it shows `heads`, to f64's nearest: tails from the whole number, not from 1 − p, for it may be as small as 2^−53.
+    /// The probability that it shows `heads`, to f64's nearest: tails from the whole number, not
+    /// from 1 − p, for it may be as small as 2^−53.
     pub fn probability_of(self, heads: bool) -> f64 {
         match (heads, self.threshold) {
             (true, threshold) => threshold as f64 / TWO_TO_64,
@@ -55,10 +59,12 @@ impl Coin {
     }
 }
 
-/// The coins of an ε0-LDP sign: heads with probability ½ + h·x/2 for `x` in [−1, 1], `h = tanh(ε0/2)` = 1/c rounded down.
+/// The coins of an ε0-LDP sign: heads with probability ½ + h·x/2 for `x` in [−1, 1],
+/// `h = tanh(ε0/2)` = 1/c rounded down.
 ///
-/// For any two inputs, `P(heads)` and `P(tails)` have ratios of at most `(1+h)/(1−h) ≤ e^ε0`, as integers over 2^64. From ε0 ≈ 37 on, `1−h` cannot become smaller
-/// than 2^−53: more privacy than asked, and the estimator knows.
+/// For any two inputs, `P(heads)` and `P(tails)` have ratios of at most `(1+h)/(1−h) ≤ e^ε0`, as
+/// integers over 2^64. From ε0 ≈ 37 on, `1−h` cannot become smaller than 2^−53: more privacy than
+/// asked, and the estimator knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivateCoin {
     /// h·2^63, a whole number that f64 holds exactly.
@@ -74,7 +80,8 @@ impl PrivateCoin {
             "a finite number above 0 (at 0 a report says nothing)",
             local_epsilon,
         )?;
-        // Rounded down: libm's tanh errs by less than two units in the last place, four are taken off.
+        // Rounded down: libm's tanh errs by less than two units in the last place, four are taken
+        // off.
         let lean = (libm::tanh(local_epsilon / 2.0) * (1.0 - 2.0 * f64::EPSILON)).min(1.0 - f64::EPSILON / 2.0);
         let half_width = (lean * HALF as f64).floor();
         require(half_width >= 1.0, "local-epsilon", "above 1e-18 (below that no coin leans at all)", local_epsilon)?;
@@ -89,7 +96,8 @@ impl PrivateCoin {
         Coin { threshold: HALF.wrapping_add_signed(offset) }
     }
 
-    /// c = (e^ε0+1)/(e^ε0−1) of the coins as they are: E[±c] = x, up to the truncation to 2^−63 of [`leaning`](Self::leaning).
+    /// c = (e^ε0+1)/(e^ε0−1) of the coins as they are: E[±c] = x, up to the truncation to 2^−63 of
+    /// [`leaning`](Self::leaning).
     pub fn debias(self) -> f64 {
         HALF as f64 / self.half_width
     }

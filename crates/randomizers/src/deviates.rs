@@ -1,12 +1,14 @@
 //! Normal and Laplace deviates in floating point, from our own generators alone.
 //!
-//! For what is simulated, and for directions whose low bits are rounded away before release. [`crate::exact`] has the noise of deployed mechanisms.
+//! For what is simulated, and for directions whose low bits are rounded away before release.
+//! [`crate::exact`] has the noise of deployed mechanisms.
 
 use crate::randomness::Randomness;
 use rand::rand_core::{Infallible, TryRng};
 use rand_distr::{Distribution, StandardNormal};
 
-/// A [`Randomness`] in the clothes that `rand_distr` asks for. It never leaves this file, so the seal holds.
+/// A [`Randomness`] in the clothes that `rand_distr` asks for. It never leaves this file, so the
+/// seal holds.
 struct Dressed<'a, R: ?Sized>(&'a mut R);
 
 impl<R: Randomness + ?Sized> TryRng for Dressed<'_, R> {
@@ -44,7 +46,8 @@ pub(crate) fn laplace<R: Randomness + ?Sized>(rng: &mut R) -> f64 {
     if bits & 1 == 0 { size } else { -size }
 }
 
-/// Beyond what deviates reach: their tails take logarithms of 53-bit numbers, at most 37 in absolute value, and the ziggurat's starts below 4.
+/// Beyond what deviates reach: their tails take logarithms of 53-bit numbers, at most 37 in
+/// absolute value, and the ziggurat's starts below 4.
 pub(crate) const LARGEST: f64 = 64.0;
 
 /// Uniform in (0, 1], a multiple of 2^−53.

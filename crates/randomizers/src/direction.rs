@@ -1,18 +1,28 @@
-//! From a seed to a direction: **wire format, version 1**. Client and server must get the same bits, so every operation is one that IEEE 754 defines exactly (+, −, ×, √ and
-//! conversions, in f32), in a fixed order: no library logarithm, no fused product. `tests/data/direction/v1.txt` holds examples.
+//! From a seed to a direction: **wire format, version 1**. Client and server must get the same
+//! bits, so every operation is one that IEEE 754 defines exactly (+, −, ×, √ and conversions, in
+//! f32), in a fixed order: no library logarithm, no fused product. `tests/data/direction/v1.txt`
+//! holds examples.
 //!
-//! 1. Keystream: ChaCha8, 64-bit counter and nonce 0, key = the seed's 8 bytes little-endian, then the 24 bytes of [`DOMAIN`]. It is read as little-endian u32 words.
-//! 2. Words come in blocks of 64: 32 words `a`, then 32 words `b`. A pair (a, b) makes two normals by Box and Muller (1958): a radius r = √(−2 ln u),
-//!    u = (2⌊a/4⌋+1)/2^31, and an angle in the first quadrant, (1+s)π/4 with s in (−1, 1) from the low 30 bits of `b`; the two high bits of `b` are the signs of
-//!    cosine and sine. A block of 64 normals is the 32 cosines, then the 32 sines.
-//! 3. The first d normals are z, and the direction is z/‖z‖, with the norm of [`l2_norm`](crate::norms::l2_norm).
+//! 1. Keystream: ChaCha8, 64-bit counter and nonce 0, key = the seed's 8 bytes little-endian, then
+//!    the 24 bytes of [`DOMAIN`]. It is read as little-endian u32 words.
+//! 2. Words come in blocks of 64: 32 words `a`, then 32 words `b`. A pair (a, b) makes two normals
+//!    by Box and Muller (1958): a radius r = √(−2 ln u), u = (2⌊a/4⌋+1)/2^31, and an angle in the
+//!    first quadrant, (1+s)π/4 with s in (−1, 1) from the low 30 bits of `b`; the two high bits of
+//!    `b` are the signs of cosine and sine. A block of 64 normals is the 32 cosines, then the 32
+//!    sines.
+//! 3. The first d normals are z, and the direction is z/‖z‖, with the norm of
+//!    [`l2_norm`](crate::norms::l2_norm).
 //!
-//! **Privacy does not depend on this file**: a seed is drawn without looking at the input, and given the seed a report is one coin of bounded lean. Equal seeds of two clients,
-//! or a poor expansion, cost accuracy alone.
+//! **Privacy does not depend on this file**: a seed is drawn without looking at the input, and
+//! given the seed a report is one coin of bounded lean. Equal seeds of two clients, or a poor
+//! expansion, cost accuracy alone.
 //!
-//! **Accuracy.** Signs are exact fair coins, independent of all else, so E[z_i·z_j·g(|z|)] = 0 exactly for i ≠ j. What is left of a deviation from rotation invariance: polynomials and
-//! f32's rounding (a radius errs by less than 3·10^−7·max(r, 1/r), cosine and sine by less than 2·10^−7, the mean of r² and of cos² by less than 10^−7 of themselves), the tail
-//! (no radius beyond 6.56, mass 2^−31), and the set of directions being finite (2^63 seeds: a relative bias of about 2^−31). Tests hold the first three.
+//! **Accuracy.** Signs are exact fair coins, independent of all else, so E[z_i·z_j·g(|z|)] = 0
+//! exactly for i ≠ j. What is left of a deviation from rotation invariance: polynomials and f32's
+//! rounding (a radius errs by less than 3·10^−7·max(r, 1/r), cosine and sine by less than 2·10^−7,
+//! the mean of r² and of cos² by less than 10^−7 of themselves), the tail (no radius beyond 6.56,
+//! mass 2^−31), and the set of directions being finite (2^63 seeds: a relative bias of about
+//! 2^−31). Tests hold the first three.
 
 use pulp::Arch;
 use rand::rngs::ChaCha8Rng;
@@ -28,7 +38,8 @@ pub const DOMAIN: &[u8; 24] = b"shuffledp direction v1\0\0";
 /// Normals of one block.
 pub const BLOCK: usize = 64;
 const HALF: usize = BLOCK / 2;
-/// Blocks that are expanded at a time: enough to keep the generator's calls off the clock, few enough for the first-level cache.
+/// Blocks that are expanded at a time: enough to keep the generator's calls off the clock, few
+/// enough for the first-level cache.
 const BATCH: usize = 8;
 
 const SIGN: u32 = 1 << 31;
@@ -58,7 +69,8 @@ pub fn fill(seed: u64, normals: &mut [f32]) {
         keystream.fill_bytes(bytes);
         let (words, _) = bytes.as_chunks::<{ 4 * BLOCK }>();
         let (whole, rest) = run.as_chunks_mut::<BLOCK>();
-        // Wider registers, the same operations: Rust fuses no products of its own accord, so the bits are the same on every machine.
+        // Wider registers, the same operations: Rust fuses no products of its own accord, so the
+        // bits are the same on every machine.
         arch.dispatch(|| {
             for (words, out) in words.iter().zip(whole.iter_mut()) {
                 normals_of(words, out);
@@ -73,8 +85,9 @@ pub fn fill(seed: u64, normals: &mut [f32]) {
     }
 }
 
-/// Calls `consume` with the first `dimension` normals of `seed`. A thread remembers the last ones: a simulation adds up each report right
-/// after it was made, and need not expand its seed a second time.
+/// Calls `consume` with the first `dimension` normals of `seed`. A thread remembers the last ones:
+/// a simulation adds up each report right after it was made, and need not expand its seed a second
+/// time.
 pub fn with_normals<T>(seed: u64, dimension: usize, consume: impl FnOnce(&[f32]) -> T) -> T {
     struct Expanded {
         seed: Option<u64>,
@@ -174,7 +187,8 @@ mod tests {
         }
     }
 
-    /// Means over 2^22 equally spaced words: the midpoint rule, whose own error is below 10^−7 (the logarithm's end at 0) or far less.
+    /// Means over 2^22 equally spaced words: the midpoint rule, whose own error is below 10^−7 (the
+    /// logarithm's end at 0) or far less.
     #[test]
     fn means_are_those_of_normals() {
         let words = || (0..1_u32 << 22).map(|i| (i << 10) + (1 << 9));

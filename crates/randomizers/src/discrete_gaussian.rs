@@ -1,14 +1,20 @@
-//! Discrete Gaussian noise on a fixed grid, for deployment: every step after clipping is in whole numbers, and the law of the noise is exact (Canonne, Kamath, Steinke
-//! 2020; Kairouz, Liu, Steinke 2021, "The distributed discrete Gaussian mechanism").
+//! Discrete Gaussian noise on a fixed grid, for deployment: every step after clipping is in whole
+//! numbers, and the law of the noise is exact (Canonne, Kamath, Steinke 2020; Kairouz, Liu, Steinke
+//! 2021, "The distributed discrete Gaussian mechanism").
 //!
-//! **Rounding.** A vector clipped to the bound C has length at most s in steps of C/s. Each coordinate is rounded at random to one of its two neighbours, so the mean stays, and
-//! the length grows by less than √d: with G = s + ⌈√d⌉ + 1, *whatever the coins*, the rounded vector has length at most G, which is checked in whole numbers. Two of them are
-//! at most 2G apart and the noise has parameter σ_steps² ≥ σ²G²: Rényi divergence at most λ(2G)²/(2σ²G²) = λ(2/σ)²/2 (Canonne et al., Proposition 5, added up over independent
-//! coordinates; mixing over the coins of rounding makes it no larger), which is what accounting
-//! assumes. The price of being both unbiased and bounded is the factor G/s in the noise: with the default of s = 256·⌈√d⌉ it is at most
-//! 1.008, and 1.004 in many dimensions. Rounding again until the vector is short enough (Kairouz et al.) would save it and be biased.
+//! **Rounding.** A vector clipped to the bound C has length at most s in steps of C/s. Each
+//! coordinate is rounded at random to one of its two neighbours, so the mean stays, and the length
+//! grows by less than √d: with G = s + ⌈√d⌉ + 1, *whatever the coins*, the rounded vector has
+//! length at most G, which is checked in whole numbers. Two of them are at most 2G apart and the
+//! noise has parameter σ_steps² ≥ σ²G²: Rényi divergence at most λ(2G)²/(2σ²G²) = λ(2/σ)²/2
+//! (Canonne et al., Proposition 5, added up over independent coordinates; mixing over the coins of
+//! rounding makes it no larger), which is what accounting assumes. The price of being both unbiased
+//! and bounded is the factor G/s in the noise: with the default of s = 256·⌈√d⌉ it is at most
+//! 1.008, and 1.004 in many dimensions. Rounding again until the vector is short enough (Kairouz et
+//! al.) would save it and be biased.
 //!
-//! **Reports** are sent in ⌈log256⌉ of their range, G + 10σ_steps either way; what is beyond, of probability below 2e-23, becomes the end.
+//! **Reports** are sent in ⌈log256⌉ of their range, G + 10σ_steps either way; what is beyond, of
+//! probability below 2e-23, becomes the end.
 
 use crate::clip;
 use crate::error::{RandomizerError, Result, require};
@@ -42,13 +48,15 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// Noise of standard deviation σ·`bound` (and a little more, see above) on vectors clipped to length `bound`, on the default grid.
+    /// Noise of standard deviation σ·`bound` (and a little more, see above) on vectors clipped to
+    /// length `bound`, on the default grid.
     pub fn new(sigma: f64, dimension: u32, bound: f32) -> Result<Self> {
         require(dimension > 0, "dimension", "at least 1", dimension)?;
         Self::with_steps(sigma, dimension, bound, (STEPS_PER_ROOT * ceil_sqrt(dimension)).min(MAX_STEPS))
     }
 
-    /// The same with `steps` of the grid between 0 and the bound: more of them cost bytes, fewer cost noise.
+    /// The same with `steps` of the grid between 0 and the bound: more of them cost bytes, fewer
+    /// cost noise.
     pub fn with_steps(sigma: f64, dimension: u32, bound: f32, steps: u32) -> Result<Self> {
         let spec = RandomizerSpec::new(Mechanism::DiscreteGaussian { sigma })?;
         require(dimension > 0, "dimension", "at least 1", dimension)?;
@@ -80,7 +88,8 @@ impl DiscreteGaussian {
         self.noise.variance()
     }
 
-    /// The largest variance of a decoded coordinate: that of the noise, and at most a quarter of a squared step from rounding.
+    /// The largest variance of a decoded coordinate: that of the noise, and at most a quarter of a
+    /// squared step from rounding.
     pub fn variance_upper(&self) -> f64 {
         (self.noise.variance() as f64 + 0.25) * self.step().powi(2)
     }
@@ -104,7 +113,8 @@ impl DiscreteGaussian {
         rounded
     }
 
-    /// Pulls a vector that is too long towards 0. Clipping and G are such that this never happens; sensitivity rests on this check, in whole numbers, and not on that.
+    /// Pulls a vector that is too long towards 0. Clipping and G are such that this never happens;
+    /// sensitivity rests on this check, in whole numbers, and not on that.
     fn enforce_radius(&self, rounded: &mut [i32]) {
         let is_too_long = |x: &[i32]| {
             let squared: u128 = x.iter().map(|&x| u128::from(x.unsigned_abs()).pow(2)).sum();
@@ -162,7 +172,8 @@ impl Randomizer for DiscreteGaussian {
 }
 
 impl Likelihood for DiscreteGaussian {
-    /// Coordinates are independent, each a mixture of its two neighbours on the grid. The ends of the range count as points: nobody meets them.
+    /// Coordinates are independent, each a mixture of its two neighbours on the grid. The ends of
+    /// the range count as points: nobody meets them.
     fn ln_likelihood(&self, report: &Box<[i32]>, input: &[f32]) -> f64 {
         let scale = self.scale(input);
         let half_precision = 0.5 / self.noise.variance() as f64;
@@ -206,7 +217,8 @@ mod tests {
             let mechanism = DiscreteGaussian::with_steps(1.0, input.len() as u32, bound, steps).unwrap();
             let rounded = mechanism.round(&input, &mut SimulationRng::from_seed(seed));
             prop_assert!(length_squared(&rounded) <= u128::from(mechanism.radius).pow(2));
-            // Had it been pulled, some coordinate would be none of its neighbours; clipping may shrink by 1e-14.
+            // Had it been pulled, some coordinate would be none of its neighbours; clipping may
+            // shrink by 1e-14.
             let scale = mechanism.scale(&input);
             for (&k, &x) in rounded.iter().zip(&input) {
                 prop_assert!((f64::from(k) - f64::from(x) * scale).abs() < 1.0 + 1e-6);

@@ -1,12 +1,17 @@
-//! Discrete Laplace noise on a fixed grid, for deployment: every step after clipping is in whole numbers, and the law of the noise is exact (Ghosh, Roughgarden,
-//! Sundararajan 2009, sampled as by Canonne, Kamath, Steinke 2020).
+//! Discrete Laplace noise on a fixed grid, for deployment: every step after clipping is in whole
+//! numbers, and the law of the noise is exact (Ghosh, Roughgarden, Sundararajan 2009, sampled as by
+//! Canonne, Kamath, Steinke 2020).
 //!
-//! **Rounding.** A vector clipped to ℓ1 norm a has at most s steps of a/s. Its coordinates are rounded *together*, with one uniform number U: the sum of the first j sizes is rounded to
-//! ⌊c_j + U⌋, and coordinate j gets the difference. Each coordinate then is one of its two neighbours with the right mean, and all of them together take ⌊c_d + U⌋ ≤ s steps (systematic
-//! sampling, Madow 1949). So rounding costs neither bias (beyond 2^−33 of a step per coordinate) nor sensitivity: two rounded vectors are at most 2s apart, exactly, and
-//! noise of scale at least 2s/ε0 is ε0-LDP.
+//! **Rounding.** A vector clipped to ℓ1 norm a has at most s steps of a/s. Its coordinates are
+//! rounded *together*, with one uniform number U: the sum of the first j sizes is rounded to
+//! ⌊c_j + U⌋, and coordinate j gets the difference. Each coordinate then is one of its two
+//! neighbours with the right mean, and all of them together take ⌊c_d + U⌋ ≤ s steps (systematic
+//! sampling, Madow 1949). So rounding costs neither bias (beyond 2^−33 of a step per coordinate)
+//! nor sensitivity: two rounded vectors are at most 2s apart, exactly, and noise of scale at least
+//! 2s/ε0 is ε0-LDP.
 //!
-//! **Reports** are sent in as few bytes as hold s + 32 scales either way; what is beyond, of probability below 2e-14, becomes the end.
+//! **Reports** are sent in as few bytes as hold s + 32 scales either way; what is beyond, of
+//! probability below 2e-14, becomes the end.
 
 use crate::clip;
 use crate::error::{RandomizerError, Result, require};
@@ -75,12 +80,14 @@ impl DiscreteLaplace {
         self.noise
     }
 
-    /// The largest variance of a decoded coordinate: that of the noise, and at most a quarter of a squared step from rounding.
+    /// The largest variance of a decoded coordinate: that of the noise, and at most a quarter of a
+    /// squared step from rounding.
     pub fn variance_upper(&self) -> f64 {
         (self.noise.variance() + 0.25) * self.step().powi(2)
     }
 
-    /// Running sums c_j of the sizes, in 2^−32 of a step, never above s: what floating point might add beyond is cut here.
+    /// Running sums c_j of the sizes, in 2^−32 of a step, never above s: what floating point might
+    /// add beyond is cut here.
     fn running_sums(&self, input: &[f32]) -> Vec<(u64, bool)> {
         let scale = clip::l1_factor(input, self.bound) / self.step();
         let mut sum = 0_u64;
@@ -94,7 +101,8 @@ impl DiscreteLaplace {
             .collect()
     }
 
-    /// The input in whole steps, with ℓ1 norm at most s. U, in 2^−32 of a step, decides which way coordinates are rounded.
+    /// The input in whole steps, with ℓ1 norm at most s. U, in 2^−32 of a step, decides which way
+    /// coordinates are rounded.
     fn round(&self, input: &[f32], dither: u64) -> Vec<i32> {
         let mut before = 0;
         let step = |(sum, is_negative): (u64, bool)| {
@@ -163,7 +171,8 @@ impl Randomizer for DiscreteLaplace {
 }
 
 impl Likelihood for DiscreteLaplace {
-    /// The mixture over U: as it grows, one step at a time moves from coordinate j + 1 to j, where c_j + U becomes whole. Sorted by U, each stretch is worth one change.
+    /// The mixture over U: as it grows, one step at a time moves from coordinate j + 1 to j, where
+    /// c_j + U becomes whole. Sorted by U, each stretch is worth one change.
     fn ln_likelihood(&self, report: &Box<[i32]>, input: &[f32]) -> f64 {
         let sums = self.running_sums(input);
         let mut turns: Vec<(u64, usize)> =
@@ -229,7 +238,8 @@ mod tests {
 
     #[test]
     fn rounding_has_the_right_mean_over_a_grid_of_u() {
-        // 0.7 steps four times and 0.2: the sums are 0.7, 1.4, 2.1, 2.8, 3.0. An even grid of U gives the mean to within its own spacing.
+        // 0.7 steps four times and 0.2: the sums are 0.7, 1.4, 2.1, 2.8, 3.0. An even grid of U
+        // gives the mean to within its own spacing.
         let mechanism = DiscreteLaplace::with_steps(1.0, 5, 3.0, 3).unwrap();
         let input = [0.7, -0.7, 0.7, 0.7, -0.2];
         let grid = 1000;
@@ -256,7 +266,8 @@ mod tests {
                 report.iter().zip(rounded).map(|(&y, x)| mechanism.ln_mass(y, x)).sum::<f64>()
             });
             let mixture = log_sum_exp(mixture) - (grid as f64).ln();
-            // The grid of U errs by at most one cell at each of four turns, where the likelihood changes by a factor below e^2.
+            // The grid of U errs by at most one cell at each of four turns, where the likelihood
+            // changes by a factor below e^2.
             assert!((mechanism.ln_likelihood(&report, &input) - mixture).abs() < 1e-3);
         }
     }

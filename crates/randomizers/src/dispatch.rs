@@ -36,7 +36,8 @@ pub trait Visitor {
         M::Aggregator: Send + 'static;
 }
 
-/// Builds the mechanism of `spec` and hands it to `visitor`. A class of mechanisms, such as `any`, cannot be run.
+/// Builds the mechanism of `spec` and hands it to `visitor`. A class of mechanisms, such as `any`,
+/// cannot be run.
 pub fn visit<V: Visitor>(spec: RandomizerSpec, shape: VectorShape, visitor: V) -> Result<V::Output> {
     let VectorShape { dimension, clip } = shape;
     match spec.mechanism() {

@@ -1,14 +1,19 @@
-//! R_2: a direction in the half-space of a vector in the ℓ2 ball (Duchi, Jordan and Wainwright 2018, "Minimax Optimal Procedures for Locally Private Estimation", section 4.2.3);
-//! the same is the client of LDP-SGD.
+//! R_2: a direction in the half-space of a vector in the ℓ2 ball (Duchi, Jordan and Wainwright
+//! 2018, "Minimax Optimal Procedures for Locally Private Estimation", section 4.2.3); the same is
+//! the client of LDP-SGD.
 //!
-//! On paper: x is rounded to ±a·x/‖x‖, + with probability ½ + ‖x‖/(2a); v is uniform on the half-sphere of the rounded vector with probability e^ε0/(e^ε0+1), else on the
-//! opposite one; the report decodes to B·v, B = a·c·√π·Γ((d+1)/2)/Γ(d/2), `c = (e^ε0+1)/(e^ε0−1)`: unbiased, with squared length B².
+//! On paper: x is rounded to ±a·x/‖x‖, + with probability ½ + ‖x‖/(2a); v is uniform on the
+//! half-sphere of the rounded vector with probability e^ε0/(e^ε0+1), else on the opposite one; the
+//! report decodes to B·v, B = a·c·√π·Γ((d+1)/2)/Γ(d/2), `c = (e^ε0+1)/(e^ε0−1)`: unbiased, with
+//! squared length B².
 //!
-//! Here: v is drawn from the whole sphere, *without looking at x*, as a 63-bit seed that [`direction`] expands, and the report is ±v. The two coins above are
-//! then one, `P(+) = ½ + sign⟨v,x⟩·(‖x‖/a)·h/2`, `h = tanh(ε0/2)`, and a fair one if ⟨v,x⟩ = 0. Given the seed this is an ε0-LDP sign, whatever the seed expands to: so is the pair.
+//! Here: v is drawn from the whole sphere, *without looking at x*, as a 63-bit seed that
+//! [`direction`] expands, and the report is ±v. The two coins above are then one,
+//! `P(+) = ½ + sign⟨v,x⟩·(‖x‖/a)·h/2`, `h = tanh(ε0/2)`, and a fair one if ⟨v,x⟩ = 0. Given the
+//! seed this is an ε0-LDP sign, whatever the seed expands to: so is the pair.
 //!
-//! A report is seed and sign: 64 bits. A longer seed would buy nothing: two equal ones among n clients (chance n²/2^64) are two equal directions, which costs no privacy
-//! and no bias.
+//! A report is seed and sign: 64 bits. A longer seed would buy nothing: two equal ones among n
+//! clients (chance n²/2^64) are two equal directions, which costs no privacy and no bias.
 
 use crate::clip;
 use crate::coin::{Coin, PrivateCoin};
@@ -44,7 +49,8 @@ pub struct SignedSeed {
 }
 
 impl Duchi {
-    /// For vectors of `dimension` coordinates, scaled down to a Euclidean length of at most `bound`.
+    /// For vectors of `dimension` coordinates, scaled down to a Euclidean length of at most
+    /// `bound`.
     pub fn new(local_epsilon: f64, dimension: u32, bound: f32) -> Result<Self> {
         Self::of(Mechanism::R2 { local_epsilon }, local_epsilon, dimension, bound)
     }
@@ -66,7 +72,8 @@ impl Duchi {
         f64::from(self.bound) * self.coin.debias() * inverse_mean_cosine(self.dimension)
     }
 
-    /// The coin that decides the sign of the direction of `seed`: what an auditor needs to know exactly.
+    /// The coin that decides the sign of the direction of `seed`: what an auditor needs to know
+    /// exactly.
     pub fn sign_coin(&self, input: &[f32], seed: u64) -> Coin {
         // Clipping is what the coin does to a lean above 1.
         let lean = norms::l2_norm(input) / f64::from(self.bound);
@@ -83,8 +90,9 @@ impl Duchi {
 
 /// 1/E|v_1| for v uniform on the sphere: √π·Γ((d+1)/2)/Γ(d/2).
 ///
-/// Through Stirling errors S, with x = d/2: ln of the ratio is ½ ln x + ½ + x·ln(1 − 1/d) + S(x−½) − S(x). Nothing of the size of x ln x is subtracted, so it is good to a few
-/// units in the last place at every d.
+/// Through Stirling errors S, with x = d/2: ln of the ratio is ½ ln
+/// x + ½ + x·ln(1 − 1/d) + S(x−½) − S(x). Nothing of the size of x ln x is subtracted, so it is
+/// good to a few units in the last place at every d.
 fn inverse_mean_cosine(dimension: u32) -> f64 {
     if dimension == 1 {
         return 1.0;
@@ -155,8 +163,10 @@ impl BoundedReports for Duchi {
     }
 }
 
-/// The sum of the directions, each coordinate rounded to a multiple of 2^−32 first: as long as no sum exceeds 2^21 (2 million reports at the very worst, far more among honest ones),
-/// every addition is exact, and the order and the merges leave no trace. Beyond, an addition errs by 2^−53 of the sum.
+/// The sum of the directions, each coordinate rounded to a multiple of 2^−32 first: as long as no
+/// sum exceeds 2^21 (2 million reports at the very worst, far more among honest ones), every
+/// addition is exact, and the order and the merges leave no trace. Beyond, an addition errs by
+/// 2^−53 of the sum.
 #[derive(Debug, Clone)]
 pub struct DirectionSum {
     sums: Vec<f64>,
@@ -182,7 +192,8 @@ impl Aggregator for DirectionSum {
                     }
                 });
             } else {
-                // All normals are 0, which one seed in 2^25 does at d = 1 and none in practice above 3: its sign was a fair coin, any direction is as good.
+                // All normals are 0, which one seed in 2^25 does at d = 1 and none in practice
+                // above 3: its sign was a fair coin, any direction is as good.
                 sums[0] += if report.is_positive { 1.0 } else { -1.0 };
             }
         });

@@ -1,4 +1,5 @@
-//! Mechanisms for callers that learn only at run time which one it is: inputs in, frames out, estimates from frames.
+//! Mechanisms for callers that learn only at run time which one it is: inputs in, frames out,
+//! estimates from frames.
 
 use crate::clip::Norm;
 use crate::dispatch::{self, VectorShape, Visitor};
@@ -30,7 +31,8 @@ pub trait VectorRandomizer: Send + Sync {
     /// The same mechanism in the round of this seed: see [`Randomizer::in_round`].
     fn in_round(&self, seed: PublicSeed) -> Box<dyn VectorRandomizer>;
 
-    /// Clips and randomizes `input` and writes the encoded report into `frame`. On an error `frame` is left as it was.
+    /// Clips and randomizes `input` and writes the encoded report into `frame`. On an error `frame`
+    /// is left as it was.
     fn randomize_into(&self, input: &[f32], rng: &mut dyn Randomness, frame: &mut [u8]) -> Result<()>;
 
     /// An empty aggregate.
@@ -48,7 +50,8 @@ pub trait CategoryRandomizer: Send + Sync {
     /// Bytes of every frame.
     fn frame_len(&self) -> usize;
 
-    /// Randomizes `input` and writes the encoded report into `frame`. On an error `frame` is left as it was.
+    /// Randomizes `input` and writes the encoded report into `frame`. On an error `frame` is left
+    /// as it was.
     fn randomize_into(&self, input: u64, rng: &mut dyn Randomness, frame: &mut [u8]) -> Result<()>;
 
     /// An empty aggregate.
@@ -233,7 +236,8 @@ where
 
     fn merge(&mut self, other: Box<dyn FrameAggregator>) -> Result<()> {
         match other.into_any().downcast::<Self>() {
-            // Two mechanisms of one type may still differ in ε0: their specs tell, and the aggregates themselves look at the rest.
+            // Two mechanisms of one type may still differ in ε0: their specs tell, and the
+            // aggregates themselves look at the rest.
             Ok(other) if other.mechanism.spec() == self.mechanism.spec() => self.aggregate.merge(other.aggregate),
             _ => Err(RandomizerError::aggregate("the two aggregates are of different mechanisms")),
         }

@@ -6,7 +6,8 @@ use shuffledp_accounting::AccountingError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RandomizerError {
-    /// A parameter of the mechanism cannot be used. `parameter` is spelled like the command-line flag.
+    /// A parameter of the mechanism cannot be used. `parameter` is spelled like the command-line
+    /// flag.
     #[error("{parameter} must be {requirement}, but is {value}")]
     OutOfRange {
         /// The parameter, spelled like the command-line flag without its dashes.
@@ -65,7 +66,8 @@ impl RandomizerError {
     }
 }
 
-/// Returns `value` if `accepted`, else an error that names the parameter. Write the condition so that NaN makes it false.
+/// Returns `value` if `accepted`, else an error that names the parameter. Write the condition so
+/// that NaN makes it false.
 pub(crate) fn require<T: std::fmt::Display>(
     accepted: bool,
     parameter: &'static str,

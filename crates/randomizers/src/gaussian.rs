@@ -1,7 +1,10 @@
-//! Gaussian noise in floating point, **for simulations**: low-order bits of such noise can give the input away (Mironov 2012, "On significance of the least significant bits"). Deploy
-//! [`RoundedGaussian`](crate::RoundedGaussian), whose report is this one rounded, with exact noise: the same bounds hold.
+//! Gaussian noise in floating point, **for simulations**: low-order bits of such noise can give the
+//! input away (Mironov 2012, "On significance of the least significant bits"). Deploy
+//! [`RoundedGaussian`](crate::RoundedGaussian), whose report is this one rounded, with exact noise:
+//! the same bounds hold.
 //!
-//! N(0, σ²C²) on each coordinate of a vector clipped to length C: unbiased, with variance σ²C² per coordinate. Two clipped vectors are at most 2C apart.
+//! N(0, σ²C²) on each coordinate of a vector clipped to length C: unbiased, with variance σ²C² per
+//! coordinate. Two clipped vectors are at most 2C apart.
 
 use crate::clip;
 use crate::deviates;
@@ -81,7 +84,8 @@ impl Randomizer for Gaussian {
 }
 
 impl Likelihood for Gaussian {
-    /// (⟨y, x⟩ − ‖x‖²/2)/(σC)²: what is left of −‖y − x‖²/(2(σC)²) without the term that all inputs share.
+    /// (⟨y, x⟩ − ‖x‖²/2)/(σC)²: what is left of −‖y − x‖²/(2(σC)²) without the term that all inputs
+    /// share.
     fn ln_likelihood(&self, report: &Box<[f32]>, input: &[f32]) -> f64 {
         let factor = clip::l2_factor(input, self.bound);
         let coordinate = |(&y, &x): (&f32, &f32)| {

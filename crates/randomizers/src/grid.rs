@@ -32,7 +32,8 @@ pub(crate) fn dither<R: Randomness + ?Sized>(rng: &mut R) -> u64 {
     u64::from(rng.half_bits())
 }
 
-/// How whole numbers between −limit and limit are written: `x + limit`, little-endian, in as few bytes as hold 2·limit.
+/// How whole numbers between −limit and limit are written: `x + limit`, little-endian, in as few
+/// bytes as hold 2·limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OffsetCode {
     limit: u32,
@@ -90,7 +91,8 @@ impl OffsetCode {
     }
 }
 
-/// Little-endian words of `WIDTH` ≤ 4 bytes. The width is known to the compiler: three times as fast.
+/// Little-endian words of `WIDTH` ≤ 4 bytes. The width is known to the compiler: three times as
+/// fast.
 fn words<const WIDTH: usize>(frame: &[u8]) -> Vec<u32> {
     let word = |bytes: &[u8]| {
         let mut word = [0; 4];

@@ -1,4 +1,5 @@
-//! Walsh and Hadamard: the D×D matrix of signs H_ij = (−1)^(number of ones in i AND j), D a power of 2. It is symmetric, and H·H = D·I.
+//! Walsh and Hadamard: the D×D matrix of signs H_ij = (−1)^(number of ones in i AND j), D a power
+//! of 2. It is symmetric, and H·H = D·I.
 
 use crate::norms::{LANES, fold};
 use pulp::Arch;
@@ -11,9 +12,11 @@ pub fn sign(i: usize, j: usize) -> f64 {
     if (i & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-/// One coordinate of H·x, y_j = Σ_i H_ij·x_i, in O(d): what a client needs. `x` counts as filled up with zeros.
+/// One coordinate of H·x, y_j = Σ_i H_ij·x_i, in O(d): what a client needs. `x` counts as filled up
+/// with zeros.
 ///
-/// In f64 and a fixed order, so the same bits on every machine; error below (d/16 + 5)·2^−53·Σ|x_i|.
+/// In f64 and a fixed order, so the same bits on every machine; error below
+/// (d/16 + 5)·2^−53·Σ|x_i|.
 pub fn coordinate(x: &[f32], j: usize) -> f64 {
     // H_ij of i = 16·block + lane is one sign of the block times one of the lane.
     let mut lanes = [0.0; LANES];

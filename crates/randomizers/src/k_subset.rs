@@ -1,10 +1,15 @@
-//! k-subset selection: a set of k of the m categories, more often one with the truth in it (Wang et al. 2016, "Mutual information optimally local private discrete
-//! distribution estimation"; Ye and Barg 2018, "Optimal schemes for discrete distribution estimation under locally differential privacy").
+//! k-subset selection: a set of k of the m categories, more often one with the truth in it (Wang et
+//! al. 2016, "Mutual information optimally local private discrete distribution estimation"; Ye and
+//! Barg 2018, "Optimal schemes for discrete distribution estimation under locally differential
+//! privacy").
 //!
-//! With probability t a set is drawn from those that hold the truth, else from all of them. So its density is one of two values of ratio `1 + t·m/((1−t)·k)`, the higher on a share k/m of all
-//! sets. For t = (e^ε0−1)/(e^ε0−1+m/k) that is e^ε0; t is a whole multiple of 2^−64 below it. The size k is the one that accounting assumes
-//! ([`subset_size`](shuffledp_accounting::scheme::subset_size)). A category is in a report with probability `b = t·(k−1)/(m−1) + (1−t)·k/m` if it is not the truth, and
-//! t·(m−k)/(m−1) more often if it is: (share of reports − b) over that is unbiased. A report takes k·⌈log2 m⌉ bits.
+//! With probability t a set is drawn from those that hold the truth, else from all of them. So its
+//! density is one of two values of ratio `1 + t·m/((1−t)·k)`, the higher on a share k/m of all
+//! sets. For t = (e^ε0−1)/(e^ε0−1+m/k) that is e^ε0; t is a whole multiple of 2^−64 below it. The
+//! size k is the one that accounting assumes
+//! ([`subset_size`](shuffledp_accounting::scheme::subset_size)). A category is in a report with
+//! probability `b = t·(k−1)/(m−1) + (1−t)·k/m` if it is not the truth, and t·(m−k)/(m−1) more often
+//! if it is: (share of reports − b) over that is unbiased. A report takes k·⌈log2 m⌉ bits.
 
 use crate::coin::Coin;
 use crate::error::{RandomizerError, Result, require};
@@ -34,7 +39,8 @@ impl KSubset {
         let spec = RandomizerSpec::new(Mechanism::KSubset { local_epsilon, categories })?;
         require(categories <= MAX_CATEGORIES, "categories", "at most 2^20, for reports hold many of them", categories)?;
         let size = subset_size(local_epsilon, categories);
-        // t = 1/(1 + (m/k)/(e^ε0−1)), rounded down as for randomized response: five operations, five units.
+        // t = 1/(1 + (m/k)/(e^ε0−1)), rounded down as for randomized response: five operations,
+        // five units.
         let odds = categories as f64 / size as f64 / libm::expm1(local_epsilon);
         let truth = Coin::at_most((1.0 / (1.0 + odds) * (1.0 - 3.0 * f64::EPSILON)).min(1.0 - f64::EPSILON / 2.0));
         require(
@@ -172,7 +178,8 @@ impl Aggregator for SubsetCounts {
         self.count
     }
 
-    /// The share of every category. A share may come out negative or above 1: cutting it off would be a bias.
+    /// The share of every category. A share may come out negative or above 1: cutting it off would
+    /// be a bias.
     fn mean(&self) -> Result<Vec<f64>> {
         let reports = running_sums::divisor(self.count)?;
         Ok(self.counts.iter().map(|&count| (count as f64 / reports - self.by_chance) / self.more_often).collect())

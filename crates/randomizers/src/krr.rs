@@ -1,8 +1,11 @@
-//! Randomized response over m categories (Warner 1965; Kairouz, Bonawitz and Ramage 2016), and over two: 2-RR.
+//! Randomized response over m categories (Warner 1965; Kairouz, Bonawitz and Ramage 2016), and over
+//! two: 2-RR.
 //!
-//! With probability t the truth, else a category drawn from all m, the true one included. So the truth is sent with p = t + (1−t)/m and every other category with q = (1−t)/m. For
-//! t = (e^ε0−1)/(e^ε0−1+m) that is the textbook's e^ε0/(e^ε0+m−1). t is a whole multiple of 2^−64 *below* it: `p/q = (2^64 + (m−1)·T)/(2^64 − T) ≤ e^ε0` as whole numbers,
-//! and the estimator divides by the actual t: (share of reports − q)/t is unbiased. A report takes ⌈log2 m⌉ bits.
+//! With probability t the truth, else a category drawn from all m, the true one included. So the
+//! truth is sent with p = t + (1−t)/m and every other category with q = (1−t)/m. For
+//! t = (e^ε0−1)/(e^ε0−1+m) that is the textbook's e^ε0/(e^ε0+m−1). t is a whole multiple of 2^−64
+//! *below* it: `p/q = (2^64 + (m−1)·T)/(2^64 − T) ≤ e^ε0` as whole numbers, and the estimator
+//! divides by the actual t: (share of reports − q)/t is unbiased. A report takes ⌈log2 m⌉ bits.
 
 use crate::coin::Coin;
 use crate::error::{RandomizerError, Result, require};
@@ -39,8 +42,9 @@ impl Krr {
 
     fn of(mechanism: Mechanism, local_epsilon: f64, categories: u64) -> Result<Self> {
         let spec = RandomizerSpec::new(mechanism)?;
-        // t = 1/(1 + m/(e^ε0−1)), rounded down: the four operations err by less than four units in the last place together, and four are taken off.
-        // From about ε0 = 37 + ln m on it stays at 1 − 2^−53: more privacy than asked, and the estimator knows.
+        // t = 1/(1 + m/(e^ε0−1)), rounded down: the four operations err by less than four units in
+        // the last place together, and four are taken off. From about ε0 = 37 + ln m on it stays at
+        // 1 − 2^−53: more privacy than asked, and the estimator knows.
         let truth = 1.0 / (1.0 + categories as f64 / libm::expm1(local_epsilon));
         let truth = Coin::at_most((truth * (1.0 - 2.0 * f64::EPSILON)).min(1.0 - f64::EPSILON / 2.0));
         require(
@@ -151,7 +155,8 @@ impl Aggregator for CategoryCounts {
         self.count
     }
 
-    /// The share of every category. A share may come out negative or above 1: cutting it off would be a bias.
+    /// The share of every category. A share may come out negative or above 1: cutting it off would
+    /// be a bias.
     fn mean(&self) -> Result<Vec<f64>> {
         let reports = running_sums::divisor(self.count)?;
         let share = |&count: &u64| (count as f64 / reports - self.other_probability) / self.truth.probability();

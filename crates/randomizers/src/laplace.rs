@@ -1,8 +1,9 @@
-//! Laplace noise in floating point, **for simulations**: low-order bits of such noise can give the input away (Mironov 2012, "On significance of the least significant bits"). Deploy
+//! Laplace noise in floating point, **for simulations**: low-order bits of such noise can give the
+//! input away (Mironov 2012, "On significance of the least significant bits"). Deploy
 //! [`DiscreteLaplace`](crate::DiscreteLaplace), which is accounted for by the same ε0.
 //!
-//! Noise of density e^(−|x|/b)/(2b), b = 2a/ε0, on each coordinate of a vector clipped to ℓ1 norm a: unbiased, with variance 2b² per coordinate. Two clipped vectors are at most 2a
-//! apart.
+//! Noise of density e^(−|x|/b)/(2b), b = 2a/ε0, on each coordinate of a vector clipped to ℓ1 norm
+//! a: unbiased, with variance 2b² per coordinate. Two clipped vectors are at most 2a apart.
 
 use crate::clip;
 use crate::deviates;

@@ -1,14 +1,18 @@
-//! Local randomizers: what a client sends, how many bits it takes, and what a server makes of a shuffled batch.
+//! Local randomizers: what a client sends, how many bits it takes, and what a server makes of a
+//! shuffled batch.
 //!
-//! One file per mechanism, each an implementation of [`Randomizer`]. Follow one report: [`Randomizer::randomize`] (clip, then flip coins of
-//! exact probability) → [`Randomizer::encode`] (fixed length) → the shuffle → [`Randomizer::decode`] (what no input could have produced is rejected) →
-//! [`Aggregator::add`] → [`Aggregator::mean`] (unbiased, but for [`top_set`]). [`Randomizer::spec`]
-//! tells `accounting` what was promised.
+//! One file per mechanism, each an implementation of [`Randomizer`]. Follow one report:
+//! [`Randomizer::randomize`] (clip, then flip coins of exact probability) → [`Randomizer::encode`]
+//! (fixed length) → the shuffle → [`Randomizer::decode`] (what no input could have produced is
+//! rejected) → [`Aggregator::add`] → [`Aggregator::mean`] (unbiased, but for [`top_set`]).
+//! [`Randomizer::spec`] tells `accounting` what was promised.
 //!
-//! Whoever learns only at run time which mechanism it is goes through [`dispatch`] or [`erased`]; [`estimate`] makes shares and means with intervals of a batch; and
-//! [`audit`] runs the code and measures what it gives away.
+//! Whoever learns only at run time which mechanism it is goes through [`dispatch`] or [`erased`];
+//! [`estimate`] makes shares and means with intervals of a batch; and [`audit`] runs the code and
+//! measures what it gives away.
 //!
-//! Coins, indices and seeds come from a [`Randomness`]: [`ReleaseRng`] for anything that leaves a client, [`SimulationRng`] for experiments.
+//! Coins, indices and seeds come from a [`Randomness`]: [`ReleaseRng`] for anything that leaves a
+//! client, [`SimulationRng`] for experiments.
 
 pub mod audit;
 pub mod clip;

@@ -1,5 +1,5 @@
-//! How a mechanism over vectors clips, and how much noise one report has: the seam for whoever needs a
-//! batch's mean and variance and not its reports.
+//! How a mechanism over vectors clips, and how much noise one report has: the seam for whoever
+//! needs a batch's mean and variance and not its reports.
 
 use crate::clip::Norm;
 use crate::estimate::mean::BoundedReports;
@@ -13,8 +13,8 @@ pub trait VectorNoise: Randomizer<Input = [f32]> {
 
     /// The variance of one decoded report, averaged over its coordinates.
     ///
-    /// **Direction: up.** At least E‖R(x) − x‖²/d for every clipped x, and close to it if d is large:
-    /// where only E‖R(x)‖² is known, ‖x‖² is not taken off.
+    /// **Direction: up.** At least E‖R(x) − x‖²/d for every clipped x, and close to it if d is
+    /// large: where only E‖R(x)‖² is known, ‖x‖² is not taken off.
     fn report_variance(&self) -> f64;
 }
 

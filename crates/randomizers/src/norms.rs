@@ -1,7 +1,8 @@
 //! Lengths of vectors, the same bits on every machine.
 //!
-//! Sums run in f64, in a fixed number of lanes that are added up in a fixed order, so the compiler may use vector instructions and the result does not depend on
-//! which. No square of an f32 overflows or vanishes in f64, so no scaling is needed.
+//! Sums run in f64, in a fixed number of lanes that are added up in a fixed order, so the compiler
+//! may use vector instructions and the result does not depend on which. No square of an f32
+//! overflows or vanishes in f64, so no scaling is needed.
 
 use pulp::Arch;
 

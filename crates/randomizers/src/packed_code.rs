@@ -6,7 +6,8 @@ use crate::error::{RandomizerError, Result};
 const GROUP: usize = 8;
 
 /// How whole numbers between −limit and limit are written, limit = 2^(bits−1) − 1: `x + limit`, the
-/// first number in the lowest bits. The word of all ones is none, and bits after the last number are 0.
+/// first number in the lowest bits. The word of all ones is none, and bits after the last number
+/// are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PackedCode {
     bits: u32,

@@ -1,9 +1,10 @@
-//! R_1: one signed Hadamard coordinate of a vector in the ℓ1 ball (Girgis et al. 2021, "Shuffled Model of Differential Privacy in Federated
-//! Learning", the ℓ1 compressor).
+//! R_1: one signed Hadamard coordinate of a vector in the ℓ1 ball (Girgis et al. 2021, "Shuffled
+//! Model of Differential Privacy in Federated Learning", the ℓ1 compressor).
 //!
-//! D = 2^⌈log2 d⌉, y = H·x with the ±1 matrix of [`hadamard`], so |y_j| ≤ ‖x‖_1 ≤ a. j is uniform over the D coordinates, the sign is + with probability ½ + y_j/(2ac),
-//! and (j, ±) decodes to ±a·c·H_j, `c = (e^ε0+1)/(e^ε0−1)`: unbiased, with squared length a²Dc² (a²dc² once the D − d coordinates of the filling are cut off).
-//! A report takes log2 D + 1 bits.
+//! D = 2^⌈log2 d⌉, y = H·x with the ±1 matrix of [`hadamard`], so |y_j| ≤ ‖x‖_1 ≤ a. j is uniform
+//! over the D coordinates, the sign is + with probability ½ + y_j/(2ac), and (j, ±) decodes to
+//! ±a·c·H_j, `c = (e^ε0+1)/(e^ε0−1)`: unbiased, with squared length a²Dc² (a²dc² once the D − d
+//! coordinates of the filling are cut off). A report takes log2 D + 1 bits.
 
 use crate::clip;
 use crate::coin::{Coin, PrivateCoin};
@@ -47,9 +48,11 @@ impl R1 {
         f64::from(self.bound) * self.coin.debias()
     }
 
-    /// The coin that decides the sign of Hadamard coordinate `index`: what an auditor needs to know exactly.
+    /// The coin that decides the sign of Hadamard coordinate `index`: what an auditor needs to know
+    /// exactly.
     pub fn sign_coin(&self, input: &[f32], index: u32) -> Coin {
-        // y_j of x·min(1, a/‖x‖_1), over a. In [−1, 1] up to rounding, and the coin clamps it: a rounding error must not buy lean.
+        // y_j of x·min(1, a/‖x‖_1), over a. In [−1, 1] up to rounding, and the coin clamps it: a
+        // rounding error must not buy lean.
         let shrunk_bound = norms::l1_norm(input).max(f64::from(self.bound));
         self.coin.leaning(hadamard::coordinate(input, index as usize) / shrunk_bound)
     }
@@ -117,7 +120,8 @@ impl BoundedReports for R1 {
     }
 }
 
-/// Per Hadamard coordinate, + reports less − reports: exact, whatever the order. The transform waits for [`mean`](Aggregator::mean).
+/// Per Hadamard coordinate, + reports less − reports: exact, whatever the order. The transform
+/// waits for [`mean`](Aggregator::mean).
 #[derive(Debug, Clone, PartialEq)]
 pub struct HadamardCounts {
     counts: SignedCounts,

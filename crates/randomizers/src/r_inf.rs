@@ -1,8 +1,9 @@
-//! R_inf: one signed coordinate of a vector in the ℓ∞ ball (Girgis et al. 2021, "Shuffled Model of Differential Privacy in Federated
-//! Learning", Algorithm 3).
+//! R_inf: one signed coordinate of a vector in the ℓ∞ ball (Girgis et al. 2021, "Shuffled Model of
+//! Differential Privacy in Federated Learning", Algorithm 3).
 //!
-//! j is uniform over the d coordinates, the sign is + with probability ½ + x_j/(2ac), and (j, ±) decodes to ±a·d·c·e_j, `c = (e^ε0+1)/(e^ε0−1)`:
-//! unbiased, with squared length a²d²c². A report takes ⌈log2 d⌉ + 1 bits.
+//! j is uniform over the d coordinates, the sign is + with probability ½ + x_j/(2ac), and (j, ±)
+//! decodes to ±a·d·c·e_j, `c = (e^ε0+1)/(e^ε0−1)`: unbiased, with squared length a²d²c². A report
+//! takes ⌈log2 d⌉ + 1 bits.
 
 use crate::clip::{self, LinfClip};
 use crate::coin::{Coin, PrivateCoin};
@@ -40,26 +41,29 @@ impl RInf {
         Self { clip, ..self }
     }
 
-    /// Draws the coordinate that is to be sent. For callers that compute one coordinate alone: hand it to
-    /// [`randomize_coordinate`](Self::randomize_coordinate).
+    /// Draws the coordinate that is to be sent. For callers that compute one coordinate alone: hand
+    /// it to [`randomize_coordinate`](Self::randomize_coordinate).
     #[inline]
     pub fn draw_index<R: Randomness + ?Sized>(&self, rng: &mut R) -> u32 {
         // Below the dimension, so it fits.
         uniform::below(u64::from(self.dimension), rng) as u32
     }
 
-    /// The report of coordinate `index`, from [`draw_index`](Self::draw_index), with value `x`: clamped, whatever the way of clipping, for the others are not known.
+    /// The report of coordinate `index`, from [`draw_index`](Self::draw_index), with value `x`:
+    /// clamped, whatever the way of clipping, for the others are not known.
     #[inline]
     pub fn randomize_coordinate<R: Randomness + ?Sized>(&self, index: u32, x: f32, rng: &mut R) -> Result<SignedIndex> {
         clip::require_finite(x)?;
         Ok(SignedIndex { index, is_positive: self.coin.leaning(f64::from(x) / f64::from(self.bound)).flip(rng) })
     }
 
-    /// Coordinate `index` as clipped, over the bound: in [−1, 1] up to rounding, and the coin clamps it.
+    /// Coordinate `index` as clipped, over the bound: in [−1, 1] up to rounding, and the coin
+    /// clamps it.
     fn lean(&self, input: &[f32], index: u32) -> f64 {
         let shrink = match self.clip {
             LinfClip::Clamp => 1.0,
-            // In f64: the quotient of two f32 may overflow f32, and would leave nothing of the vector.
+            // In f64: the quotient of two f32 may overflow f32, and would leave nothing of the
+            // vector.
             LinfClip::Scale => (f64::from(clip::linf_norm(input)) / f64::from(self.bound)).max(1.0),
         };
         f64::from(input[index as usize]) / f64::from(self.bound) / shrink

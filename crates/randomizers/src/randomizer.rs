@@ -30,7 +30,8 @@ pub trait Randomizer {
         self.clone()
     }
 
-    /// Clips `input` to what the mechanism accepts and randomizes it. NaN, infinities and wrong dimensions are errors, and then no coin was released.
+    /// Clips `input` to what the mechanism accepts and randomizes it. NaN, infinities and wrong
+    /// dimensions are errors, and then no coin was released.
     fn randomize<R: Randomness + ?Sized>(&self, input: &Self::Input, rng: &mut R) -> Result<Self::Report>;
 
     /// Length of every encoded report, in bytes. It depends on the parameters alone.
@@ -43,7 +44,8 @@ pub trait Randomizer {
     /// If `frame` has another length.
     fn encode(&self, report: &Self::Report, frame: &mut [u8]);
 
-    /// Reads a frame. What no input could have produced, or another length, is an error: one report has one encoding.
+    /// Reads a frame. What no input could have produced, or another length, is an error: one report
+    /// has one encoding.
     fn decode(&self, frame: &[u8]) -> Result<Self::Report>;
 
     /// An empty aggregate.
@@ -56,10 +58,12 @@ pub trait Aggregator: Sized {
     /// What is added.
     type Report;
 
-    /// Adds one report. It must be of the same mechanism with the same parameters, as [`Randomizer::decode`] made it.
+    /// Adds one report. It must be of the same mechanism with the same parameters, as
+    /// [`Randomizer::decode`] made it.
     fn add(&mut self, report: &Self::Report);
 
-    /// Adds all that `other` holds. Both must be of one mechanism, else nothing is changed and the error says so.
+    /// Adds all that `other` holds. Both must be of one mechanism, else nothing is changed and the
+    /// error says so.
     fn merge(&mut self, other: Self) -> Result<()>;
 
     /// Number of reports.

@@ -4,8 +4,8 @@ use crate::error::{RandomizerError, Result};
 use rand::rngs::{ChaCha8Rng, ChaCha20Rng, SysRng};
 use rand::{Rng, SeedableRng, TryRng};
 
-/// A source of coins that a randomizer accepts. Sealed: only [`ReleaseRng`] and [`SimulationRng`] are, so a weak generator cannot be
-/// passed by mistake.
+/// A source of coins that a randomizer accepts. Sealed: only [`ReleaseRng`] and [`SimulationRng`]
+/// are, so a weak generator cannot be passed by mistake.
 pub trait Randomness: sealed::Sealed {
     /// 64 uniform bits.
     fn bits(&mut self) -> u64;
@@ -28,7 +28,8 @@ mod sealed {
     impl Sealed for super::SimulationRng {}
 }
 
-/// For everything that leaves a client: ChaCha20, keyed with 256 bits of the operating system's generator. It cannot be seeded, cloned, printed or saved.
+/// For everything that leaves a client: ChaCha20, keyed with 256 bits of the operating system's
+/// generator. It cannot be seeded, cloned, printed or saved.
 pub struct ReleaseRng(ChaCha20Rng);
 
 impl ReleaseRng {
@@ -47,7 +48,8 @@ impl std::fmt::Debug for ReleaseRng {
     }
 }
 
-/// For simulations and tests only: ChaCha8 with a seed that anyone can repeat. A report made with it protects nobody.
+/// For simulations and tests only: ChaCha8 with a seed that anyone can repeat. A report made with
+/// it protects nobody.
 #[derive(Debug)]
 pub struct SimulationRng(ChaCha8Rng);
 
@@ -57,15 +59,17 @@ impl SimulationRng {
         Self::stream(seed, 0)
     }
 
-    /// One of 2^64 independent generators of this seed: one per client, so that the result does not depend on who comes first or on which thread.
+    /// One of 2^64 independent generators of this seed: one per client, so that the result does not
+    /// depend on who comes first or on which thread.
     pub fn stream(seed: u64, stream: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
         Self(rng)
     }
 
-    /// The generator that four numbers name, such as a seed, what it is for, a round and a client: together they are its key, so different names have different,
-    /// for every practical purpose independent generators, and nothing depends on who draws first.
+    /// The generator that four numbers name, such as a seed, what it is for, a round and a client:
+    /// together they are its key, so different names have different, for every practical purpose
+    /// independent generators, and nothing depends on who draws first.
     pub fn named(name: [u64; 4]) -> Self {
         let mut key = [0_u8; 32];
         for (bytes, number) in key.chunks_exact_mut(8).zip(name) {

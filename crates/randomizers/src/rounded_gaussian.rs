@@ -1,5 +1,5 @@
-//! Gaussian noise for deployment: the report is the Gaussian mechanism's, rounded to a grid, and its
-//! law is exact.
+//! Gaussian noise for deployment: the report is the Gaussian mechanism's, rounded to a grid, and
+//! its law is exact.
 //!
 //! **The mechanism.** A vector is clipped to length C. Each coordinate sends
 //! `y = round((x + σC·N)/step)`, N standard normal, step = σC/2. Accounting therefore has the
@@ -7,15 +7,15 @@
 //! point, because none of it counts:
 //!
 //! - *The vector.* Clipped coordinates become whole numbers m of 2^−55 steps. Whatever rounding did
-//!   before, the vector that is used has Σm² ≤ R², checked in whole numbers, and R·2^−55 ≤ 2/σ: it is no
-//!   longer than C, for σ = 2 steps of noise. Its values are those of the client's vector up to
-//!   2^−55 steps and a relative error of (d/16 + 20)·2^−53.
-//! - *The noise.* 2N steps are 2^56·N units of 2^−55 steps. [`ExactNormal`] draws ⌊2^56·N⌋ exactly, and
-//!   ⌊(m + ½ step + 2^56·N)/step⌋ is the same with that floor inside, because m and half a step are
-//!   whole numbers of units. So y has exactly the law that it would have with real numbers.
+//!   before, the vector that is used has Σm² ≤ R², checked in whole numbers, and R·2^−55 ≤ 2/σ: it
+//!   is no longer than C, for σ = 2 steps of noise. Its values are those of the client's vector up
+//!   to 2^−55 steps and a relative error of (d/16 + 20)·2^−53.
+//! - *The noise.* 2N steps are 2^56·N units of 2^−55 steps. [`ExactNormal`] draws ⌊2^56·N⌋ exactly,
+//!   and ⌊(m + ½ step + 2^56·N)/step⌋ is the same with that floor inside, because m and half a step
+//!   are whole numbers of units. So y has exactly the law that it would have with real numbers.
 //!
-//! **What rounding costs.** The variance of a coordinate is σ²C² + step²/12 = σ²C²(1 + 1/48). The bias
-//! is below 1e-34 steps (Poisson summation: Σ_k (−1)^k e^(−8π²k²) sin(2πku)/(πk) for a
+//! **What rounding costs.** The variance of a coordinate is σ²C² + step²/12 = σ²C²(1 + 1/48). The
+//! bias is below 1e-34 steps (Poisson summation: Σ_k (−1)^k e^(−8π²k²) sin(2πku)/(πk) for a
 //! coordinate of u steps, with e^(−8π²) = 5e-35).
 //!
 //! **Reports** take 5 bits a coordinate for σ ≥ 4/3, else 6 or 7. What lies beyond their range
@@ -35,7 +35,8 @@ use shuffledp_accounting::numerics::log_sum::ln_1m_exp;
 use shuffledp_accounting::numerics::normal;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
-/// Steps of the grid in a standard deviation of the noise. One unit is 2^−55 steps because there are two.
+/// Steps of the grid in a standard deviation of the noise. One unit is 2^−55 steps because there
+/// are two.
 pub const STEPS_PER_DEVIATION: u32 = 2;
 
 /// Bits of a unit below a step.
@@ -102,7 +103,8 @@ impl RoundedGaussian {
 
     /// The vector that is used in place of `input`, in units: clipped, and no longer than R.
     fn in_units(&self, input: &[f32]) -> Vec<i64> {
-        // Rounded down for the three roundings of the scale; each product is in the clipping factor.
+        // Rounded down for the three roundings of the scale; each product is in the clipping
+        // factor.
         let scale = self.radius as f64 / f64::from(self.bound) * (1.0 - 4.0 * f64::EPSILON);
         let scale = scale * clip::l2_factor(input, self.bound);
         // `as` truncates towards 0.
@@ -111,8 +113,8 @@ impl RoundedGaussian {
         units
     }
 
-    /// Shortens a vector that is too long. Clipping is such that this never happens; sensitivity rests
-    /// on this check, in whole numbers, and not on that.
+    /// Shortens a vector that is too long. Clipping is such that this never happens; sensitivity
+    /// rests on this check, in whole numbers, and not on that.
     fn enforce_radius(&self, units: &mut [i64]) {
         let radius_squared = u128::from(self.radius).pow(2);
         let squared = |units: &[i64]| {
@@ -141,8 +143,9 @@ impl Randomizer for RoundedGaussian {
     fn randomize<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Result<Box<[i8]>> {
         clip::require_vector(input, self.dimension as usize)?;
         let noise = ExactNormal::new();
-        // A coordinate is at most 2^60 units and noise 2^62: nothing overflows. Noise that was cut at 64
-        // deviations is beyond the range either way, for every coordinate: nothing depends on the cut.
+        // A coordinate is at most 2^60 units and noise 2^62: nothing overflows. Noise that was cut
+        // at 64 deviations is beyond the range either way, for every coordinate: nothing depends on
+        // the cut.
         let coordinate = |x: i64| self.code.clamp((x + HALF_STEP + noise.draw(rng)) >> UNIT_BITS);
         Ok(self.in_units(input).into_iter().map(coordinate).collect())
     }
@@ -166,7 +169,8 @@ impl Randomizer for RoundedGaussian {
 
 impl Likelihood for RoundedGaussian {
     /// Coordinates are independent, each with the probability of its cell: Φ(b) − Φ(a) with a and b
-    /// half a step on either side of y − x, in deviations. The ends of the range have all beyond them.
+    /// half a step on either side of y − x, in deviations. The ends of the range have all beyond
+    /// them.
     fn ln_likelihood(&self, report: &Box<[i8]>, input: &[f32]) -> f64 {
         let (unit, limit) = (2.0_f64.powi(-(UNIT_BITS as i32)), self.code.limit());
         let coordinate = |(&y, x): (&i8, i64)| {
@@ -252,7 +256,8 @@ mod tests {
         assert_eq!(fits, [radius, 0, 0]);
     }
 
-    /// What is said of saturation: 64 deviations less the largest coordinate are beyond every range.
+    /// What is said of saturation: 64 deviations less the largest coordinate are beyond every
+    /// range.
     #[test]
     fn cut_noise_is_beyond_the_range() {
         for sigma in [LEAST_SIGMA, 0.2, 1.0, 1.4, 100.0] {

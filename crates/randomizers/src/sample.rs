@@ -4,7 +4,8 @@ use crate::randomness::Randomness;
 use crate::uniform;
 use std::collections::BTreeSet;
 
-/// `size` different numbers below `count`, in increasing order (Floyd: Bentley, Floyd 1987, "Programming Pearls: a sample of brilliance", Algorithm F2).
+/// `size` different numbers below `count`, in increasing order (Floyd: Bentley, Floyd 1987,
+/// "Programming Pearls: a sample of brilliance", Algorithm F2).
 ///
 /// # Panics
 ///

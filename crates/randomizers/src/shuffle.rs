@@ -3,9 +3,11 @@
 use crate::randomness::Randomness;
 use crate::uniform;
 
-/// Puts `items` in a uniformly random order (Fisher–Yates, in Durstenfeld's form: Knuth, *The Art of Computer Programming*, volume 2, Algorithm 3.4.2P).
+/// Puts `items` in a uniformly random order (Fisher–Yates, in Durstenfeld's form: Knuth, *The Art
+/// of Computer Programming*, volume 2, Algorithm 3.4.2P).
 ///
-/// Exactly uniform given uniform bits: every index comes from [`uniform::below`]. What an item holds is not looked at.
+/// Exactly uniform given uniform bits: every index comes from [`uniform::below`]. What an item
+/// holds is not looked at.
 pub fn permute<T, R: Randomness + ?Sized>(items: &mut [T], rng: &mut R) {
     for last in (1..items.len()).rev() {
         // At most `last`, so it fits.
@@ -38,7 +40,8 @@ mod tests {
         seen + (ORDERS - counts.len()) as f64 * expected
     }
 
-    /// The 1 − 1e-6 quantile of χ² with 23 degrees of freedom (R: `qchisq(1e-6, 23, lower.tail = FALSE)` = 70.55).
+    /// The 1 − 1e-6 quantile of χ² with 23 degrees of freedom (R:
+    /// `qchisq(1e-6, 23, lower.tail = FALSE)` = 70.55).
     const CRITICAL: f64 = 70.55;
 
     #[test]
@@ -48,7 +51,8 @@ mod tests {
 
     #[test]
     fn a_biased_shuffle_is_noticed() {
-        // The usual mistake: a partner among all, not among those that are left. 4^4 outcomes cannot cover 4! orders evenly.
+        // The usual mistake: a partner among all, not among those that are left. 4^4 outcomes
+        // cannot cover 4! orders evenly.
         let naive = chi_square(|items, rng| {
             for i in 0..ITEMS {
                 items.swap(i, uniform::below(ITEMS as u64, rng) as usize);

@@ -12,7 +12,8 @@ pub struct SignedIndex {
     pub is_positive: bool,
 }
 
-/// How signed indices below a count are written: `2·index + [+]`, little-endian, in ⌈(⌈log2 count⌉ + 1)/8⌉ bytes.
+/// How signed indices below a count are written: `2·index + [+]`, little-endian, in ⌈(⌈log2
+/// count⌉ + 1)/8⌉ bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SignedIndexCode {
     words: WordCode,

@@ -2,7 +2,8 @@
 
 use crate::randomness::Randomness;
 
-/// A uniform number below `count`, exactly: no modulo bias (Lemire 2019, "Fast random integer generation in an interval").
+/// A uniform number below `count`, exactly: no modulo bias (Lemire 2019, "Fast random integer
+/// generation in an interval").
 ///
 /// # Panics
 ///

@@ -2,7 +2,8 @@
 
 use crate::error::{RandomizerError, Result};
 
-/// How words of 0 to `last` are written: little-endian, in as many bytes as `last` takes, and one at least.
+/// How words of 0 to `last` are written: little-endian, in as many bytes as `last` takes, and one
+/// at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WordCode {
     last: u64,

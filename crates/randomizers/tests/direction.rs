@@ -76,7 +76,8 @@ fn normals_are_normal_in_the_middle() {
 fn tails_moments_and_neighbours_are_those_of_normals() {
     let z: Vec<f64> = normals(2, 1 << 20).into_iter().map(f64::from).collect();
     let n = z.len() as f64;
-    // E z = 0, E z² = 1 (variance 2), E z³ = 0 (15), E z⁴ = 3 (96), P(z > 4) = 3.17e-5, E z_i z_{i+lag} = 0 (1): lag 32 is the other half of a pair.
+    // E z = 0, E z² = 1 (variance 2), E z³ = 0 (15), E z⁴ = 3 (96), P(z > 4) = 3.17e-5, E z_i
+    // z_{i+lag} = 0 (1): lag 32 is the other half of a pair.
     let z_score = |sum: f64, mean: f64, variance: f64| (sum - n * mean) / (n * variance).sqrt();
     let moment = |power: i32| z.iter().map(|z| z.powi(power)).sum::<f64>();
     let tail = normal::upper_tail(4.0);

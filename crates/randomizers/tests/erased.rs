@@ -48,7 +48,8 @@ fn the_estimate_of_every_mechanism_is_near_the_mean() {
         all.merge(other).unwrap();
         assert_eq!(all.count(), 40_000);
         for (estimate, truth) in all.mean().unwrap().iter().zip(input) {
-            // No coordinate of one report deviates by more than 5 in the mean square: six standard deviations of the mean of 40,000.
+            // No coordinate of one report deviates by more than 5 in the mean square: six standard
+            // deviations of the mean of 40,000.
             assert!((estimate - f64::from(truth)).abs() < 6.0 * 5.0 / 200.0, "{mechanism:?}: {estimate} {truth}");
         }
         assert!(randomizer.randomize_into(&[0.1, 0.2], &mut rng, &mut frame).is_err());

@@ -1,4 +1,5 @@
-//! Estimates from shuffled batches: unbiased, as variable as the formula says, and covered as often as promised.
+//! Estimates from shuffled batches: unbiased, as variable as the formula says, and covered as often
+//! as promised.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -33,7 +34,8 @@ fn covers(interval: &Interval, truth: f64) -> bool {
     interval.lower <= truth && truth <= interval.upper
 }
 
-/// The most misses that REPETITIONS intervals of this confidence have, except once in a million times, about.
+/// The most misses that REPETITIONS intervals of this confidence have, except once in a million
+/// times, about.
 fn most_misses(confidence: f64) -> f64 {
     let mean = (1.0 - confidence) * REPETITIONS as f64;
     // Bernstein for the binomial: ln(1e6) = 13.8.
@@ -70,7 +72,8 @@ fn shares_are_unbiased_with_the_variance_of_the_formula_and_covered() {
     for (j, [mean, square]) in moments.into_iter().enumerate() {
         assert!(f64::from(misses[j]) <= most_misses(0.9), "category {j}: {} misses", misses[j]);
         let variance = histogram::variance(&krr, 4, truth[j], 300);
-        // Five standard errors; the square of a nearly normal variable has a relative standard error of √(2/400).
+        // Five standard errors; the square of a nearly normal variable has a relative standard
+        // error of √(2/400).
         assert!((mean - truth[j]).abs() < 5.0 * (variance / REPETITIONS as f64).sqrt(), "category {j}: {mean}");
         assert!(
             (square / variance - 1.0).abs() < 5.0 * (2.0 / REPETITIONS as f64).sqrt(),

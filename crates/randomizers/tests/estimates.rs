@@ -1,4 +1,5 @@
-//! Estimates are unbiased and vary as the closed forms say: R_inf a²d²c², R_1 a²dc² (a²Dc² before the filling is cut off), Duchi B².
+//! Estimates are unbiased and vary as the closed forms say: R_inf a²d²c², R_1 a²dc² (a²Dc² before
+//! the filling is cut off), Duchi B².
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -25,7 +26,8 @@ fn widened(x: &[f32]) -> Vec<f64> {
     x.iter().map(|&x| f64::from(x)).collect()
 }
 
-/// Runs both checks on `mechanism`, then on decoders that are wrong by a constant factor of 1.1 and by a shift.
+/// Runs both checks on `mechanism`, then on decoders that are wrong by a constant factor of 1.1 and
+/// by a shift.
 fn check<M: Randomizer<Input = [f32]>>(
     mechanism: &M,
     input: &[f32],
@@ -119,7 +121,8 @@ fn duchi_in_a_high_dimension_along_its_input() {
     assert!(run((std::f64::consts::PI / 2.0).sqrt().recip()) < REJECTED);
 }
 
-/// B against products of exact ratios: Γ((d+1)/2)/Γ(d/2)·√π is π/2·(3/2)(5/4)… for even d and 1·2·(4/3)(6/5)… for odd d.
+/// B against products of exact ratios: Γ((d+1)/2)/Γ(d/2)·√π is π/2·(3/2)(5/4)… for even d and
+/// 1·2·(4/3)(6/5)… for odd d.
 #[test]
 fn duchis_constant_at_every_dimension() {
     let tails =
@@ -138,7 +141,8 @@ fn duchis_constant_at_every_dimension() {
 
 #[test]
 fn shares_of_categories() {
-    // Clients hold 0, 1, 2 and 3 in the proportions 4 : 3 : 2 : 1; a report's indicator of category k varies by P(1−P), P = q + t·share.
+    // Clients hold 0, 1, 2 and 3 in the proportions 4 : 3 : 2 : 1; a report's indicator of category
+    // k varies by P(1−P), P = q + t·share.
     let holdings = [0_u64, 0, 0, 0, 1, 1, 1, 2, 2, 3];
     let truth = [0.4, 0.3, 0.2, 0.1];
     let mechanism = Krr::new(EPSILON, 4).unwrap();

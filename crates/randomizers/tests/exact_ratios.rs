@@ -1,4 +1,5 @@
-//! Likelihood ratios never exceed e^ε0: every report and every pair of inputs of small mechanisms, in whole numbers.
+//! Likelihood ratios never exceed e^ε0: every report and every pair of inputs of small mechanisms,
+//! in whole numbers.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -43,7 +44,8 @@ fn the_band_of_coins_is_within_and_nearly_full() {
         let coin = PrivateCoin::new(epsilon).unwrap();
         let ends = [coin.leaning(1.0), coin.leaning(-1.0)];
         check_pairs(&ends, bits, exponential, &format!("ε0 = {epsilon}"));
-        // Not private for nothing: 4 units in the last place of tanh are given away, which at ratio E count E/2-fold.
+        // Not private for nothing: 4 units in the last place of tanh are given away, which at ratio
+        // E count E/2-fold.
         let ratio = weight(ends[0], true) as f64 / weight(ends[1], true) as f64;
         let lost = 1.0 - ratio / epsilon.exp();
         assert!(epsilon > 36.0 || lost < 1e-15 * (1.0 + epsilon.exp()), "ε0 = {epsilon}: {lost:e} lost");
@@ -53,7 +55,8 @@ fn the_band_of_coins_is_within_and_nearly_full() {
 #[test]
 fn a_band_that_is_too_wide_by_the_least_bit_of_a_double_is_seen() {
     for (epsilon, bits, exponential) in EXPONENTIALS.into_iter().filter(|row| row.0 < 30.0) {
-        // tanh rounded up by eight units in the last place, or to the next whole threshold; and ε0 off by 1 %.
+        // tanh rounded up by eight units in the last place, or to the next whole threshold; and ε0
+        // off by 1 %.
         for half_width in [(epsilon / 2.0).tanh() * (1.0 + 8.0 * f64::EPSILON), (1.01 * epsilon / 2.0).tanh()] {
             let offset = (half_width * 2.0_f64.powi(63)).ceil() as u128;
             let (high, low) = ((1 << 63) + offset, (1 << 63) - offset);
@@ -135,7 +138,8 @@ fn randomized_response_as_whole_numbers() {
     assert_eq!(Krr::binary(1.0).unwrap().truth_coin(), Krr::new(1.0, 2).unwrap().truth_coin());
 }
 
-/// The likelihoods of all reports of one index, sign by sign, are those of the coin, and the worst inputs use up ε0.
+/// The likelihoods of all reports of one index, sign by sign, are those of the coin, and the worst
+/// inputs use up ε0.
 #[test]
 fn likelihoods_say_what_the_coins_do() {
     for epsilon in [0.1, 1.0, 5.0, 20.0] {

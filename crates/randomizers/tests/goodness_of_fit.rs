@@ -25,8 +25,9 @@ fn whole_numbers_below_a_count() {
         let probabilities = vec![1.0 / count as f64; count as usize];
         accept(fit_p(&probabilities, 200_000, || uniform::below(count, &mut rng) as usize), "below");
     }
-    // At three quarters of 2^32 and of 2^64 a sampler that does not draw again shows at once: a product gives every third number twice (cells: the number
-    // mod 3, then its sixth of the range), a modulo gives the lowest third twice.
+    // At three quarters of 2^32 and of 2^64 a sampler that does not draw again shows at once: a
+    // product gives every third number twice (cells: the number mod 3, then its sixth of the
+    // range), a modulo gives the lowest third twice.
     let cell = |x: u64, count: u64| (x % 3) as usize + 3 * (u128::from(x) * 6 / u128::from(count)) as usize;
     let law = [1.0 / 18.0; 18];
     for count in [3 << 30, (1 << 32) + 8, 3 << 62] {
@@ -87,7 +88,8 @@ fn r_inf_and_r_1() {
     let r_1 = R1::new(1.5, 5, 2.5).unwrap();
     accept(signed_index_p(&r_1, 8, &input, || r_1.randomize(&input, &mut rng).unwrap()), "R_1");
 
-    // Planted: another ε0; and a leak of one bit, for the index is drawn again once if its coordinate is below 0.
+    // Planted: another ε0; and a leak of one bit, for the index is drawn again once if its
+    // coordinate is below 0.
     let other = RInf::new(1.6, 5, 0.5).unwrap();
     reject(signed_index_p(&r_inf, 5, &input, || other.randomize(&input, &mut rng).unwrap()), "another ε0");
     let leaky = |rng: &mut SimulationRng| {

@@ -30,7 +30,8 @@ fn probabilities_are_those_of_another_implementation() {
         let claimed: f64 = fields[3].parse().unwrap();
         let report = Box::from([fields[2].parse::<i8>().unwrap()]);
         let computed = mechanism.ln_likelihood(&report, &input);
-        // Logarithms of tails lose 1e-14 of their size, and differences of neighbouring tails a digit or two.
+        // Logarithms of tails lose 1e-14 of their size, and differences of neighbouring tails a
+        // digit or two.
         assert!((computed - claimed).abs() <= 1e-12 * (1.0 + claimed.abs()), "{fields:?}: {computed}");
     }
 }
@@ -96,8 +97,8 @@ fn deviates(seed: u64) -> impl FnMut() -> f64 {
     move || normal.draw(&mut rng) as f64 / 2.0_f64.powi(56)
 }
 
-/// Chi-square of deviates in cells of a width of 1/8 from −4.25 to 4.25, and the two tails. Edges of
-/// columns are edges of cells, and the tails are where the sampler's last box begins.
+/// Chi-square of deviates in cells of a width of 1/8 from −4.25 to 4.25, and the two tails. Edges
+/// of columns are edges of cells, and the tails are where the sampler's last box begins.
 fn cells_p(draw: impl FnMut() -> f64) -> f64 {
     let edges: Vec<f64> = (-34..=34).map(|i| f64::from(i) / 8.0).collect();
     let tail = normal::cdf(edges[0]);
@@ -218,8 +219,8 @@ fn reports_have_their_law_and_another_is_seen() {
     }
 }
 
-/// No report is likelier under one input than the Gaussian's profile allows, by enumeration; and noise
-/// that is too small by 2 % is seen.
+/// No report is likelier under one input than the Gaussian's profile allows, by enumeration; and
+/// noise that is too small by 2 % is seen.
 #[test]
 fn the_profile_of_one_report_is_below_the_gaussians() {
     for sigma in [0.5, 1.0, 2.0, 5.0] {

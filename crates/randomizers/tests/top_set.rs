@@ -1,5 +1,5 @@
-//! top-set: its rotation is a wire format, its sets have their size whatever the input, its reports have the
-//! claimed law, and its estimate has the documented bias.
+//! top-set: its rotation is a wire format, its sets have their size whatever the input, its reports
+//! have the claimed law, and its estimate has the documented bias.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod common;
@@ -76,7 +76,8 @@ fn another_implementation_gets_the_same_sets_and_probabilities() {
         for report in candidates(&mechanism) {
             let claimed = number(if expected.contains(&report) { 5 } else { 6 });
             let probability = mechanism.ln_likelihood(&report, &input).exp() / mechanism.size().candidates as f64;
-            // 1 − t may be as small as e^−ε0, and t is rounded down by less than four units of 2^−52.
+            // 1 − t may be as small as e^−ε0, and t is rounded down by less than four units of
+            // 2^−52.
             let rounding = 2e-15 * (1.0 + number(1).exp());
             assert!((probability / claimed - 1.0).abs() < rounding, "{line}: {probability}");
             total += probability;
@@ -87,8 +88,8 @@ fn another_implementation_gets_the_same_sets_and_probabilities() {
     assert_eq!(lines, 127);
 }
 
-/// Vectors that floating point finds hard: ties, zeros of both signs, the smallest and the largest numbers, and
-/// mixtures of them.
+/// Vectors that floating point finds hard: ties, zeros of both signs, the smallest and the largest
+/// numbers, and mixtures of them.
 fn hard_inputs(dimension: usize) -> Vec<Vec<f32>> {
     let tiny = f32::from_bits(1);
     let filled = |values: &[f32]| (0..dimension).map(|i| values[i % values.len()]).collect::<Vec<f32>>();
@@ -132,7 +133,8 @@ fn a_set_has_its_size_whatever_the_input() {
     }
 }
 
-/// A report's probability times 2^64·2D·M, a whole number: `coin` heads takes the own set, tails all candidates.
+/// A report's probability times 2^64·2D·M, a whole number: `coin` heads takes the own set, tails
+/// all candidates.
 fn weight(threshold: u64, is_chosen: bool, chosen: u64, candidates: u64) -> u128 {
     let uniform = ((1 << 64) - u128::from(threshold)) * u128::from(chosen);
     uniform + if is_chosen { u128::from(threshold) * u128::from(candidates) } else { 0 }
@@ -151,7 +153,8 @@ fn the_ratio_of_probabilities_is_at_most_claimed_as_whole_numbers() {
                 (u128::from(chosen) * u128::from(candidates)) << 64
             );
             assert!(ratio_is_within(high, low, bits, exponential), "ε0 = {epsilon}, d = {dimension}, {share}");
-            // Next to nothing is given away: six units in the last place of 1 − t, or one part in 2^64.
+            // Next to nothing is given away: six units in the last place of 1 − t, or one part in
+            // 2^64.
             let lost = 1.0 - high as f64 / low as f64 / epsilon.exp();
             let odds = 1.0 + epsilon.exp() + candidates as f64 / chosen as f64;
             assert!(epsilon > 30.0 || lost < 2e-15 * odds, "ε0 = {epsilon}, d = {dimension}, {share}: {lost:e}");
@@ -184,7 +187,8 @@ fn no_two_inputs_are_further_apart_than_claimed_by_enumeration() {
     }
 }
 
-/// Of two inputs, those of the audit: their sets have no candidate in common, which lower bounds rely on.
+/// Of two inputs, those of the audit: their sets have no candidate in common, which lower bounds
+/// rely on.
 #[test]
 fn opposite_inputs_have_disjoint_sets_and_spend_all_of_the_epsilon() {
     for (dimension, share) in [(2, 0.5), (3, 0.25), (40, 0.5), (40, 0.1667), (1000, 0.0625)] {
@@ -216,7 +220,8 @@ fn accounting_is_told_the_share_that_sets_have() {
     }
 }
 
-/// Goodness of fit of `draws` reports of `input`, made by `sampled`, with the likelihoods of `claimed`.
+/// Goodness of fit of `draws` reports of `input`, made by `sampled`, with the likelihoods of
+/// `claimed`.
 fn report_p<R: Randomness>(sampled: &TopSet, claimed: &TopSet, input: &[f32], draws: u64, rng: &mut R) -> f64 {
     let number = claimed.size().candidates as f64;
     let law: Vec<f64> =
@@ -253,8 +258,8 @@ fn reports_have_the_claimed_law_and_a_broken_sampler_is_rejected() {
     }
 }
 
-/// The mean of the decoded reports of `input` over all coins: t times the mean over its own set, because uniform
-/// reports have mean 0.
+/// The mean of the decoded reports of `input` over all coins: t times the mean over its own set,
+/// because uniform reports have mean 0.
 fn expected_estimate(mechanism: &TopSet, input: &[f32]) -> Vec<f64> {
     let mut all = mechanism.aggregator();
     own_set(mechanism, input).iter().for_each(|candidate| all.add(candidate));
@@ -266,8 +271,8 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// The bias of the expected estimate of `input`: cosine with it for one rotation (on average), its length along it,
-/// and the cosine of the average over `rotations`.
+/// The bias of the expected estimate of `input`: cosine with it for one rotation (on average), its
+/// length along it, and the cosine of the average over `rotations`.
 fn bias(share: f64, input: &[f32], rotations: u64) -> [f64; 3] {
     let mechanism = TopSet::new(2.0, input.len() as u32, 1.0, share).unwrap();
     let truth: Vec<f64> = input.iter().map(|&x| f64::from(x)).collect();
@@ -293,7 +298,8 @@ fn sparse(dimension: usize, support: usize, seed: u64) -> Vec<f32> {
     x.into_iter().map(|x| (x / length * (1.0 - 1e-7)) as f32).collect()
 }
 
-/// What docs/randomizers.md says of the bias. `cargo test --test top_set bias -- --nocapture` prints the table.
+/// What docs/randomizers.md says of the bias. `cargo test --test top_set bias -- --nocapture`
+/// prints the table.
 #[test]
 fn the_bias_is_as_documented() {
     const DIMENSION: usize = 512;
@@ -313,8 +319,8 @@ fn the_bias_is_as_documented() {
                 assert!((cosine - expected_cosine).abs() < 0.02, "{share}, {support}: {cosine}, {expected_cosine}");
                 assert!((along - expected_along).abs() < 0.03, "{share}, {support}: {along}, {expected_along}");
             }
-            // The residual of a rotation is new each time, and 100 of them leave a tenth of it; not so for vectors with
-            // a few coordinates that are not 0.
+            // The residual of a rotation is new each time, and 100 of them leave a tenth of it; not
+            // so for vectors with a few coordinates that are not 0.
             let [single, residual] = [cosine, averaged].map(|cosine| (1.0 / (cosine * cosine) - 1.0).max(0.0).sqrt());
             if support >= 100 || support == 1 {
                 assert!(residual < 1.5 * single / (ROTATIONS as f64).sqrt() + 1e-6, "{share}, {support}: {averaged}");
@@ -323,8 +329,9 @@ fn the_bias_is_as_documented() {
     }
 }
 
-/// At share 1/2 the own set is the sign of y. Of a vector with three coordinates that are not 0 each y_j is one of eight
-/// signed sums, so that its average over rotations is known exactly. It does not have the direction of the vector.
+/// At share 1/2 the own set is the sign of y. Of a vector with three coordinates that are not 0
+/// each y_j is one of eight signed sums, so that its average over rotations is known exactly. It
+/// does not have the direction of the vector.
 #[test]
 fn the_direction_of_very_sparse_vectors_stays_biased() {
     let x = sparse(512, 3, 3);
@@ -367,7 +374,8 @@ fn the_mean_is_found_from_reports() {
     }
     let error: Vec<f64> = average.iter().zip(&truth).map(|(x, y)| x - y).collect();
     let (error, length) = (dot(&error, &error).sqrt(), dot(&truth, &truth).sqrt());
-    // One report has a variance of 1.67·C² a coordinate: √(50·1.67·4/120,000) = 0.053, and √(1/3)/√60 of ‖x‖ is the residual.
+    // One report has a variance of 1.67·C² a coordinate: √(50·1.67·4/120,000) = 0.053, and
+    // √(1/3)/√60 of ‖x‖ is the residual.
     assert!(error < 0.2 * length, "{error} of {length}");
 }
 

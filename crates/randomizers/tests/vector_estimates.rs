@@ -1,4 +1,5 @@
-//! Decoded vector reports are unbiased, with the variance of the closed form; and a wrong constant would be seen.
+//! Decoded vector reports are unbiased, with the variance of the closed form; and a wrong constant
+//! would be seen.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod common;
@@ -29,7 +30,8 @@ fn truth(input: &[f32]) -> Vec<f64> {
     input.iter().map(|&x| f64::from(x)).collect()
 }
 
-/// Both checks on a right sampler, and both on one whose decoded reports are `defect` times too long: a wrong constant.
+/// Both checks on a right sampler, and both on one whose decoded reports are `defect` times too
+/// long: a wrong constant.
 fn check<M: Randomizer<Input = [f32]>>(mechanism: &M, input: &[f32], variances: &[f64], n: u64, defect: f64) {
     let (truth, total) = (truth(input), variances.iter().sum());
     let mut rng = SimulationRng::from_seed(17);
@@ -48,7 +50,8 @@ fn check<M: Randomizer<Input = [f32]>>(mechanism: &M, input: &[f32], variances: 
     assert!(variance < REJECTED, "wrong variance not seen: {variance:e}");
 }
 
-/// Per coordinate, the variance of a decoded PrivUnit report: V has second moments E[t²] along u and (1 − E[t²])/(d − 1) across.
+/// Per coordinate, the variance of a decoded PrivUnit report: V has second moments E[t²] along u
+/// and (1 − E[t²])/(d − 1) across.
 fn priv_unit_variances(mechanism: &PrivUnit, input: &[f32]) -> Vec<f64> {
     let dimension = input.len() as u32;
     let edge = continuous::jump(|t| mechanism.density_at_height(t));
@@ -142,7 +145,8 @@ fn laplace() {
 
 #[test]
 fn discrete_gaussian() {
-    // A fine grid, and one so coarse that rounding at random is most of what happens: f(1−f) steps² per coordinate.
+    // A fine grid, and one so coarse that rounding at random is most of what happens: f(1−f) steps²
+    // per coordinate.
     for steps in [4, 512] {
         let mechanism = DiscreteGaussian::with_steps(0.5, 4, 1.0, steps).unwrap();
         let variances = INPUT.map(|x| {

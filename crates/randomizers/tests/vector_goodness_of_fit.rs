@@ -34,7 +34,8 @@ fn heights<'a>(mechanism: &'a PrivUnit, dimension: u32, rng: &'a mut SimulationR
 fn height_fit_p(claimed: &PrivUnit, sampled: &PrivUnit, dimension: u32, n: u64, seed: u64) -> f64 {
     let cdf = height_cdf(claimed, dimension);
     let edge = jump(|t| claimed.density_at_height(t));
-    // Outside the law is much like a normal one of variance 1/d, in the cap it falls as e^(−d·edge·t): cells of a fraction of that.
+    // Outside the law is much like a normal one of variance 1/d, in the cap it falls as
+    // e^(−d·edge·t): cells of a fraction of that.
     let d = f64::from(dimension);
     let (outside, inside) =
         ((edge + 1.5 / d.sqrt()).min(edge + 0.9) / 10.0, (0.2 / (d * edge + d.sqrt())).min((1.0 - edge) / 12.0));
@@ -169,7 +170,8 @@ fn gaussian_and_laplace_noise() {
     assert!(p < REJECTED, "{p:e}");
 }
 
-/// Chi-square of whole numbers against a law given by its mass: cells of `width` numbers between −reach and reach, and the two tails.
+/// Chi-square of whole numbers against a law given by its mass: cells of `width` numbers between
+/// −reach and reach, and the two tails.
 fn whole_number_p(
     ln_weight: impl Fn(f64) -> f64,
     width: i64,

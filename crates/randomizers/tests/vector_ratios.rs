@@ -1,4 +1,5 @@
-//! No report of a vector mechanism is more than e^ε0 times likelier under one input than under another: by enumeration where reports are discrete, by quadrature for PrivUnit.
+//! No report of a vector mechanism is more than e^ε0 times likelier under one input than under
+//! another: by enumeration where reports are discrete, by quadrature for PrivUnit.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[path = "common/statistics_continuous.rs"]
@@ -8,7 +9,8 @@ use shuffledp_accounting::numerics::log_sum::log_sum_exp;
 use shuffledp_accounting::scheme::LocalGuarantee;
 use shuffledp_randomizers::{DiscreteGaussian, DiscreteLaplace, Likelihood, PrivUnit, Randomizer};
 
-/// The largest ln-ratio of the likelihoods of one report under two inputs, over all reports and inputs.
+/// The largest ln-ratio of the likelihoods of one report under two inputs, over all reports and
+/// inputs.
 fn largest_ln_ratio(
     reports: &[Box<[i32]>],
     inputs: &[Vec<f32>],
@@ -112,7 +114,8 @@ fn rényi_divergence_of_the_discrete_gaussian_by_enumeration() {
             let claimed = order * mu * mu / 2.0;
             let exact = divergence(order, &worst, 1.0);
             assert!(exact <= claimed, "σ = {sigma}, λ = {order}: {exact} > {claimed}");
-            // The radius has two steps more than this vector in one dimension needs, and the variance is rounded up to a whole number.
+            // The radius has two steps more than this vector in one dimension needs, and the
+            // variance is rounded up to a whole number.
             let slack =
                 (f64::from(steps) / f64::from(steps + 2)).powi(2) * (sigma * f64::from(steps + 2)).powi(2) / variance;
             assert!(exact > 0.95 * claimed * slack, "σ = {sigma}, λ = {order}: {exact} of {claimed}");
@@ -126,7 +129,8 @@ fn rényi_divergence_of_the_discrete_gaussian_by_enumeration() {
 fn priv_unit_by_quadrature() {
     for dimension in [2, 3, 10, 300, 100_000, 1_000_000] {
         for local_epsilon in [0.1, 1.0, 4.0, 12.0, 50.0] {
-            // In few dimensions the cap of a large ε0 is narrower than heights in f64 can say; its mass is tested by itself.
+            // In few dimensions the cap of a large ε0 is narrower than heights in f64 can say; its
+            // mass is tested by itself.
             if dimension < 10 && local_epsilon > 12.0 {
                 continue;
             }
@@ -136,7 +140,8 @@ fn priv_unit_by_quadrature() {
             // The density takes two values, here at heights where either could be.
             assert!((inside / outside).ln() <= local_epsilon + 1e-13, "d = {dimension}, ε0 = {local_epsilon}");
             assert!((inside / outside).ln() >= local_epsilon - 1e-9, "d = {dimension}, ε0 = {local_epsilon}");
-            // It is a density, of the cap that accounting was told, and m is its mean. Simpson's rule with 4000 cells on functions this smooth errs by 1e-10 at most.
+            // It is a density, of the cap that accounting was told, and m is its mean. Simpson's
+            // rule with 4000 cells on functions this smooth errs by 1e-10 at most.
             let cap = continuous::over_heights(dimension, edge, 1.0, |_| 1.0);
             assert!((cap / mechanism.cap_mass() - 1.0).abs() < 1e-8, "d = {dimension}, ε0 = {local_epsilon}: {cap}");
             let total = outside * continuous::over_heights(dimension, -1.0, edge, |_| 1.0) + inside * cap;

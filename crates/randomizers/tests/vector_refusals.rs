@@ -1,4 +1,5 @@
-//! What vector mechanisms refuse: bad parameters, bad inputs, frames that no input could have produced; and that what they send is read back the same.
+//! What vector mechanisms refuse: bad parameters, bad inputs, frames that no input could have
+//! produced; and that what they send is read back the same.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use shuffledp_randomizers::{
@@ -106,7 +107,8 @@ fn points_off_the_sphere() {
     for bad in [[0; 3], [pole, 300, 0], [pole - 3, 0, 0], [i16::MIN, 0, 0], [19662, -26215, 0], [pole; 3]] {
         assert!(matches!(read(bad), Err(RandomizerError::Report { .. })), "{bad:?}");
     }
-    // In many dimensions the grid is coarse beside a coordinate, but a whole vector of zeros or of ones is still none.
+    // In many dimensions the grid is coarse beside a coordinate, but a whole vector of zeros or of
+    // ones is still none.
     let many = PrivUnit::new(2.0, 10_000, 1.0).unwrap();
     assert!(many.decode(&vec![0; 20_000]).is_err());
     let mut rng = SimulationRng::from_seed(4);
@@ -157,7 +159,8 @@ fn bad_parameters() {
     assert!(Gaussian::new(1.0, 0, 1.0).is_err() && Laplace::new(1.0, 0, 1.0).is_err());
     assert!(DiscreteGaussian::new(1.0, 0, 1.0).is_err() && DiscreteLaplace::new(1.0, 0, 1.0).is_err());
     assert!(RoundedGaussian::new(1.0, 0, 1.0).is_err());
-    // Too little noise for the words, or too much for the vector's digits; the ends themselves will do.
+    // Too little noise for the words, or too much for the vector's digits; the ends themselves will
+    // do.
     for (sigma, is_accepted) in [(0.0625, true), (0.06, false), (1048576.0, true), (1.1e6, false)] {
         let built = RoundedGaussian::new(sigma, 3, 1.0);
         assert_eq!(built.is_ok(), is_accepted, "{sigma}");

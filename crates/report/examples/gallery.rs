@@ -1,4 +1,5 @@
-//! Renders a few plots and a page, to look at: `cargo run --release -p shuffledp-report --example gallery -- DIRECTORY`.
+//! Renders a few plots and a page, to look at: `cargo run --release -p shuffledp-report --example
+//! gallery -- DIRECTORY`.
 //!
 //! The numbers have the shape of real ones, and are not real.
 

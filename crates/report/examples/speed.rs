@@ -1,4 +1,5 @@
-//! How long a plot of ten curves with two hundred points takes: `cargo run --release -p shuffledp-report --example speed`.
+//! How long a plot of ten curves with two hundred points takes:
+//! `cargo run --release -p shuffledp-report --example speed`.
 
 use std::time::Instant;
 

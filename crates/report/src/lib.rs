@@ -1,9 +1,10 @@
 //! Tables, plots and pages: how results are shown to a person.
 //!
-//! Data in, bytes out: nothing here knows about accounting, and the same input gives the same bytes. Only the `save`
-//! functions touch the disk.
+//! Data in, bytes out: nothing here knows about accounting, and the same input gives the same
+//! bytes. Only the `save` functions touch the disk.
 //!
-//! - [`number`]: a printed upper bound is never smaller than the value, a printed lower bound never larger;
+//! - [`number`]: a printed upper bound is never smaller than the value, a printed lower bound never
+//!   larger;
 //! - [`Table`]: aligned text for a terminal, HTML, CSV;
 //! - [`Plot`]: curves as SVG, PNG, PDF, CSV;
 //! - [`Panels`]: plots that align and share a legend;

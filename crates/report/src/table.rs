@@ -39,7 +39,8 @@ impl Column {
         Self { header: header.into(), align: Align::Right, wraps: false }
     }
 
-    /// A column of remarks, aligned left and broken over several lines where the terminal is narrow.
+    /// A column of remarks, aligned left and broken over several lines where the terminal is
+    /// narrow.
     pub fn note(header: impl Into<String>) -> Self {
         Self { header: header.into(), align: Align::Left, wraps: true }
     }
@@ -84,8 +85,9 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GUTTER * widths.len().saturating_sub(1)
 }
 
-/// Makes columns narrower until a row has at most `limit` columns of the terminal, none below its `floor`, those without one not
-/// at all. The widest gives first, one character at a time: short ones keep their width.
+/// Makes columns narrower until a row has at most `limit` columns of the terminal, none below its
+/// `floor`, those without one not at all. The widest gives first, one character at a time: short
+/// ones keep their width.
 fn shrink(widths: &mut [usize], limit: usize, floor: impl Fn(usize) -> Option<usize>) {
     let floors: Vec<usize> = (0..widths.len()).map(|i| floor(i).unwrap_or(usize::MAX)).collect();
     for _ in limit..total(widths) {
@@ -136,9 +138,10 @@ impl Table {
 
     /// Aligned plain text, ending in a newline.
     ///
-    /// Within `width` terminal columns, [`Column::note`]s are broken over several lines, then, if it makes the table fit,
-    /// [`Column::text`]s, between words and after hyphens. Numbers are never cut: half a number is another number. If that is
-    /// not enough, names stay whole and lines are longer than `width`.
+    /// Within `width` terminal columns, [`Column::note`]s are broken over several lines, then, if
+    /// it makes the table fit, [`Column::text`]s, between words and after hyphens. Numbers are
+    /// never cut: half a number is another number. If that is not enough, names stay whole and
+    /// lines are longer than `width`.
     pub fn to_text(&self, width: Option<usize>) -> String {
         let widths = self.text_widths(width);
         let mut out = String::new();
@@ -169,7 +172,8 @@ impl Table {
         let note = |i: usize| self.columns[i].wraps;
         let name = |i: usize| self.columns[i].align == Align::Left && !self.columns[i].wraps;
         shrink(&mut widths, limit, |i| note(i).then_some(MIN_NOTE_WIDTH));
-        // Names of several words, or joined by hyphens, may take several lines too, if that is what it needs to fit.
+        // Names of several words, or joined by hyphens, may take several lines too, if that is what
+        // it needs to fit.
         let longest = |i: usize| {
             let cells = self.rows.iter().map(|row| &row[i]).chain([&self.columns[i].header]);
             cells.flat_map(|cell| pieces(cell)).map(display_width).max().unwrap_or(0)
@@ -204,10 +208,12 @@ impl Table {
         }
     }
 
-    /// A `<table>` element, footnotes in its foot. Everything is escaped; citations in remarks and footnotes are links.
+    /// A `<table>` element, footnotes in its foot. Everything is escaped; citations in remarks and
+    /// footnotes are links.
     ///
-    /// Every cell names its column (`data-label`), and a table with remarks has the class `stack`: the style sheet of a page
-    /// stacks its cells on a narrow screen. One of two columns is a `pair`: a name and a remark need no names of columns.
+    /// Every cell names its column (`data-label`), and a table with remarks has the class `stack`:
+    /// the style sheet of a page stacks its cells on a narrow screen. One of two columns is a
+    /// `pair`: a name and a remark need no names of columns.
     pub fn to_html(&self) -> String {
         let class = |column: &Column| match (column.align, column.wraps) {
             (Align::Right, _) => " class=\"number\"",
@@ -256,7 +262,8 @@ impl Table {
         out
     }
 
-    /// Writes the table in the format its name ends in: `.txt`, `.csv` or `.html` (the element alone).
+    /// Writes the table in the format its name ends in: `.txt`, `.csv` or `.html` (the element
+    /// alone).
     ///
     /// # Errors
     /// [`ReportError::UnknownExtension`], or [`ReportError::Write`].

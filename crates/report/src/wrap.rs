@@ -12,7 +12,8 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     wrap_by(text, width.max(1) as f64, &|piece| display_width(piece) as f64)
 }
 
-/// After these a word that is too long for a line may end one: identifiers are words joined by them.
+/// After these a word that is too long for a line may end one: identifiers are words joined by
+/// them.
 const JOINTS: [char; 4] = ['-', '+', '/', '_'];
 
 /// The pieces of a text that are never broken if each has room for itself.
@@ -20,8 +21,9 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().flat_map(|word| word.split_inclusive(JOINTS))
 }
 
-/// Breaks a text into lines for which `measure` is at most `limit`: at line breaks, then at spaces, then within a word that
-/// is too long for a line of its own, after a hyphen or the like if there is one.
+/// Breaks a text into lines for which `measure` is at most `limit`: at line breaks, then at spaces,
+/// then within a word that is too long for a line of its own, after a hyphen or the like if there
+/// is one.
 pub(crate) fn wrap_by(text: &str, limit: f64, measure: &dyn Fn(&str) -> f64) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
@@ -37,7 +39,8 @@ pub(crate) fn wrap_by(text: &str, limit: f64, measure: &dyn Fn(&str) -> f64) -> 
             }
             for c in word.chars() {
                 let longer = format!("{line}{c}");
-                // A mark of no width stays with its letter, and one letter is a line however narrow.
+                // A mark of no width stays with its letter, and one letter is a line however
+                // narrow.
                 if measure(&longer) > limit && !line.is_empty() && c.width().unwrap_or(0) > 0 {
                     let joint = line.rfind(JOINTS).map_or(line.len(), |joint| joint + 1);
                     let rest = line.split_off(joint);

@@ -274,7 +274,8 @@ fn coinciding_curves_all_leave_their_colour() {
 
 #[test]
 fn labels_of_an_axis_do_not_overlap() {
-    // Wide labels far from zero on a small picture: anchors in the middle, so half a width on either side.
+    // Wide labels far from zero on a small picture: anchors in the middle, so half a width on
+    // either side.
     for (low, high) in [(1e9, 1e9 + 7.0), (0.0, 1e-7), (-3.0, 12.0), (99_990.0, 100_010.0)] {
         let plot =
             Plot::new("t", Axis::linear("x"), Axis::linear("y")).series(Series::new("s", [(low, 0.0), (high, 1.0)]));

@@ -1,6 +1,8 @@
-//! Mutated frames against every parser, and mutated reports through HPKE, on all cores. Ends with the figures, or with a panic.
+//! Mutated frames against every parser, and mutated reports through HPKE, on all cores. Ends with
+//! the figures, or with a panic.
 //!
-//! `make fuzz-wire`, or `cargo run --release -p shuffledp-wire --example mutate -- 10000000 100000 1` (frames, reports, seed).
+//! `make fuzz-wire`, or `cargo run --release -p shuffledp-wire --example mutate -- 10000000 100000
+//! 1` (frames, reports, seed).
 #![allow(clippy::unwrap_used)]
 
 #[path = "../tests/common/mutations.rs"]

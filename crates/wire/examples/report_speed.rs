@@ -1,4 +1,5 @@
-//! What a report of 1 KB costs one core: sealed, opened by the shuffler, opened by the server. `make bench-services` runs it; prints JSON.
+//! What a report of 1 KB costs one core: sealed, opened by the shuffler, opened by the server.
+//! `make bench-services` runs it; prints JSON.
 //!
 //! The processor's time of this thread, not the clock's: other programs hardly count.
 

@@ -16,10 +16,12 @@ pub(crate) mod types {
     pub(crate) const BATCH_END: u8 = 7;
 }
 
-/// The largest count that is also exact as a double, which is what accounting, JSON and JavaScript make of it.
+/// The largest count that is also exact as a double, which is what accounting, JSON and JavaScript
+/// make of it.
 pub(crate) const MAX_COUNT: u64 = 1 << 53;
 
-/// A message with one encoding per value: what is decoded encodes to the same bytes, and values that it must not have are refused both ways.
+/// A message with one encoding per value: what is decoded encodes to the same bytes, and values
+/// that it must not have are refused both ways.
 pub trait Message: Sized + sealed::Body {
     /// The message's bytes: version, type, body. Refuses a value that no decoder would accept.
     fn encode(&self) -> Result<Vec<u8>> {
@@ -51,7 +53,8 @@ pub(crate) mod sealed {
         const NAME: &'static str;
         /// The second byte.
         const TYPE: u8;
-        /// What a signature covers before the message's bytes. Ends in a zero byte, which no other context contains, so that none is a prefix of another.
+        /// What a signature covers before the message's bytes. Ends in a zero byte, which no other
+        /// context contains, so that none is a prefix of another.
         const SIGNATURE_CONTEXT: &'static [u8];
         /// No encoding is longer.
         const MAX_LEN: usize;
@@ -65,7 +68,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// Takes a message's fields off the front of a slice. Nothing is allocated for a length until that many bytes are there.
+/// Takes a message's fields off the front of a slice. Nothing is allocated for a length until that
+/// many bytes are there.
 #[derive(Debug)]
 pub struct Reader<'a> {
     message: &'static str,

@@ -2,8 +2,9 @@
 
 /// Why bytes were refused or could not be made.
 ///
-/// No variant carries a key, a plaintext or a ciphertext, so that an error may be logged as it is. Everything that can fail while a layer of a
-/// report is opened is one variant: who sends bytes and watches the answers learns that they were refused, and not why.
+/// No variant carries a key, a plaintext or a ciphertext, so that an error may be logged as it is.
+/// Everything that can fail while a layer of a report is opened is one variant: who sends bytes and
+/// watches the answers learns that they were refused, and not why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {

@@ -41,7 +41,8 @@ macro_rules! name_of_bytes {
             }
         }
 
-        /// Lower-case hexadecimal of exactly its length: one spelling per value, because it is part of addresses.
+        /// Lower-case hexadecimal of exactly its length: one spelling per value, because it is part
+        /// of addresses.
         impl FromStr for $name {
             type Err = WireError;
 
@@ -64,7 +65,8 @@ name_of_bytes!(
     /// SHA-256 of a list of keys as messages have it.
     KeysHash, 32, "32 bytes");
 name_of_bytes!(
-    /// A report's name, drawn by its client and seen by the server alone. The same report sent twice counts once.
+    /// A report's name, drawn by its client and seen by the server alone. The same report sent
+    /// twice counts once.
     ReportId, 16, "16 bytes");
 name_of_bytes!(
     /// A batch's name, drawn by the shuffler. The same batch sent twice counts once.
@@ -111,7 +113,8 @@ impl BatchId {
     }
 }
 
-/// Which of a party's keys: a number that the party gives it, and gives to another key only when no report to the old one can still come.
+/// Which of a party's keys: a number that the party gives it, and gives to another key only when no
+/// report to the old one can still come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub u8);
 
@@ -121,9 +124,10 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// What a report is for. The shuffler gathers batches by all four, so that a server that shows different clients different rounds, models or keys only
-/// splits them into batches that are too small to be released. Without the keys it could give each client a key of its own, and know whose report it
-/// is by which of them opens it.
+/// What a report is for. The shuffler gathers batches by all four, so that a server that shows
+/// different clients different rounds, models or keys only splits them into batches that are too
+/// small to be released. Without the keys it could give each client a key of its own, and know
+/// whose report it is by which of them opens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RoundContext {
     /// The task.
@@ -137,7 +141,8 @@ pub struct RoundContext {
 }
 
 impl RoundContext {
-    /// Length of its encoding, which has no version and type of its own: it is part of other messages.
+    /// Length of its encoding, which has no version and type of its own: it is part of other
+    /// messages.
     pub const LEN: usize = 104;
 
     /// Task, round (big-endian), model, keys.

@@ -1,8 +1,11 @@
-//! DHKEM(X25519, HKDF-SHA256) of RFC 9180, section 4.1, for the crate `hpke`, which does the rest: key schedule and cipher.
+//! DHKEM(X25519, HKDF-SHA256) of RFC 9180, section 4.1, for the crate `hpke`, which does the rest:
+//! key schedule and cipher.
 //!
-//! The crate's own computes the recipient's public key again for every message that is opened, the sender's twice for every one that is sealed, and
-//! multiplies on the Montgomery ladder. Here the public half stays with the secret one, and the multiplication takes the Edwards form, which processors do
-//! four coordinates at a time: half the time for a message, the same bytes. Base mode only; nobody here authenticates with an X25519 key.
+//! The crate's own computes the recipient's public key again for every message that is opened, the
+//! sender's twice for every one that is sealed, and multiplies on the Montgomery ladder. Here the
+//! public half stays with the secret one, and the multiplication takes the Edwards form, which
+//! processors do four coordinates at a time: half the time for a message, the same bytes. Base mode
+//! only; nobody here authenticates with an X25519 key.
 
 use curve25519_dalek::montgomery::MontgomeryPoint;
 use hpke::kdf::Kdf as _;
@@ -37,7 +40,8 @@ impl KeyPair {
         &self.public
     }
 
-    /// The Diffie–Hellman value of two parties; `None` if it is zero, which RFC 9180, section 7.1.4, has both refuse.
+    /// The Diffie–Hellman value of two parties; `None` if it is zero, which RFC 9180, section
+    /// 7.1.4, has both refuse.
     fn agree(&self, with: &[u8; 32]) -> Option<Zeroizing<[u8; 32]>> {
         let mut secret = Zeroizing::new([0; 32]);
         self.secret.write_exact(secret.as_mut_slice());
@@ -78,11 +82,14 @@ impl Deserializable for KeyPair {
 
 /// X25519 of RFC 7748: the clamped secret times the point.
 ///
-/// A point's bytes are no secret, so it may be looked at: most are on the curve, whose Edwards form dalek multiplies with AVX2 where there is
-/// any, in constant time of the secret; what is on the twist, and no honest sender sends that, climbs the ladder. On other architectures the ladder is the faster one.
+/// A point's bytes are no secret, so it may be looked at: most are on the curve, whose Edwards form
+/// dalek multiplies with AVX2 where there is any, in constant time of the secret; what is on the
+/// twist, and no honest sender sends that, climbs the ladder. On other architectures the ladder is
+/// the faster one.
 fn x25519(secret: &[u8; 32], point: &[u8; 32]) -> Zeroizing<[u8; 32]> {
     let point = MontgomeryPoint(*point);
-    // The sign is lost again on the way back: X25519 knows a point by one coordinate, which it shares with its negative.
+    // The sign is lost again on the way back: X25519 knows a point by one coordinate, which it
+    // shares with its negative.
     let edwards = if cfg!(target_arch = "x86_64") { point.to_edwards(0) } else { None };
     let product = match edwards {
         Some(edwards) => edwards.mul_clamped(*secret).to_montgomery(),
@@ -205,7 +212,8 @@ mod tests {
         }
     }
 
-    /// Points of the curve, of its twist, of small order, with small parts, and second spellings: all as on the ladder.
+    /// Points of the curve, of its twist, of small order, with small parts, and second spellings:
+    /// all as on the ladder.
     #[test]
     fn both_ways_of_multiplying_agree() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
@@ -215,7 +223,8 @@ mod tests {
             bytes
         };
         let mut points: Vec<[u8; 32]> = (0..200).map(|_| draw()).collect();
-        // 0, 1, −1, p, p + 1, all ones, and the two of order 8 (RFC 7748, section 7 has the list's origin).
+        // 0, 1, −1, p, p + 1, all ones, and the two of order 8 (RFC 7748, section 7 has the list's
+        // origin).
         let last = |low: u8| std::array::from_fn(|at| if at == 0 { low } else { 0xff >> u8::from(at == 31) });
         let first = |low: u8| std::array::from_fn(|at| if at == 0 { low } else { 0 });
         points.extend([first(0), first(1), first(9), last(0xec), last(0xed), last(0xee), [0xff; 32]]);

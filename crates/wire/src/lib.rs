@@ -1,8 +1,10 @@
-//! What clients, shuffler and server say to each other: messages, fixed-length encodings, signatures, and both layers of encryption.
+//! What clients, shuffler and server say to each other: messages, fixed-length encodings,
+//! signatures, and both layers of encryption.
 //!
-//! No input or output, no clock, no threads; randomness is passed in. Opaque where it can be: a randomizer's parameters are bytes here, so that the shuffler,
-//! which depends on this room, has no decoder for what it passes on. The specification, byte by byte, is `docs/protocol.md`; its test vectors are in
-//! `tests/vectors`, written by a second implementation.
+//! No input or output, no clock, no threads; randomness is passed in. Opaque where it can be: a
+//! randomizer's parameters are bytes here, so that the shuffler, which depends on this room, has no
+//! decoder for what it passes on. The specification, byte by byte, is `docs/protocol.md`; its test
+//! vectors are in `tests/vectors`, written by a second implementation.
 //!
 //! Follow one report:
 //!

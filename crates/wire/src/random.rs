@@ -6,7 +6,8 @@ use rand::rngs::{ChaCha20Rng, SysRng};
 use rand::{Rng, SeedableRng};
 use zeroize::Zeroizing;
 
-/// ChaCha20, keyed with 256 bits of the operating system's generator. It cannot be seeded, cloned, printed or saved.
+/// ChaCha20, keyed with 256 bits of the operating system's generator. It cannot be seeded, cloned,
+/// printed or saved.
 pub struct SystemRandom(ChaCha20Rng);
 
 impl SystemRandom {

@@ -56,7 +56,8 @@ pub(crate) const fn inner_header(id: KeyId) -> [u8; HEADER_LEN] {
     [VERSION, types::INNER_REPORT, id.0]
 }
 
-/// A layer in its parts: key id, encapsulated key, ciphertext with tag. `None` if the header is not this one's.
+/// A layer in its parts: key id, encapsulated key, ciphertext with tag. `None` if the header is not
+/// this one's.
 pub(crate) fn split(bytes: &[u8], header: fn(KeyId) -> [u8; HEADER_LEN]) -> Option<(KeyId, &[u8], &[u8])> {
     let (prefix, ciphertext) = bytes.split_at_checked(PREFIX_LEN)?;
     let (head, enc) = prefix.split_at(HEADER_LEN);
@@ -64,7 +65,8 @@ pub(crate) fn split(bytes: &[u8], header: fn(KeyId) -> [u8; HEADER_LEN]) -> Opti
     (head == header(id)).then_some((id, enc, ciphertext))
 }
 
-/// A report without its outer layer, sealed to the server: what the shuffler stores, permutes and passes on. It cannot be opened without the server's key.
+/// A report without its outer layer, sealed to the server: what the shuffler stores, permutes and
+/// passes on. It cannot be opened without the server's key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InnerReport(Vec<u8>);
 
@@ -85,7 +87,8 @@ impl InnerReport {
         self.0
     }
 
-    /// SHA-256 of its bytes: the same report sealed once more for the shuffler has the same digest, and counts once.
+    /// SHA-256 of its bytes: the same report sealed once more for the shuffler has the same digest,
+    /// and counts once.
     pub fn digest(&self) -> [u8; 32] {
         Sha256::digest(&self.0).into()
     }

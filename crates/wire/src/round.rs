@@ -17,9 +17,11 @@ pub struct RoundOffer {
     pub round: u64,
     /// The model that clients take gradients at.
     pub model: ModelHash,
-    /// Bytes of every payload, as the task says. Here once more for the shuffler, which refuses reports of another length and has no other use for the task.
+    /// Bytes of every payload, as the task says. Here once more for the shuffler, which refuses
+    /// reports of another length and has no other use for the task.
     pub payload_len: u32,
-    /// What the inner layer is sealed to, newest first. The same for all clients: their hash is part of what reports name.
+    /// What the inner layer is sealed to, newest first. The same for all clients: their hash is
+    /// part of what reports name.
     pub server_keys: Vec<(KeyId, HpkePublicKey)>,
     /// When reports are first taken, in milliseconds since 1970 (UTC).
     pub opens: u64,

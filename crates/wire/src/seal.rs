@@ -13,18 +13,21 @@ use hpke::{Deserializable, OpModeR, OpModeS, Serializable};
 use rand::rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-/// HPKE's info of the outer layer. Role and version are part of the key schedule: a ciphertext of one layer is none of the other.
+/// HPKE's info of the outer layer. Role and version are part of the key schedule: a ciphertext of
+/// one layer is none of the other.
 pub const OUTER_INFO: &[u8] = b"shuffledp v1 hpke report to shuffler";
 /// HPKE's info of the inner layer.
 pub const INNER_INFO: &[u8] = b"shuffledp v1 hpke report to server";
 
-/// What the inner layer authenticates besides its plaintext: its own header and what the report is for.
+/// What the inner layer authenticates besides its plaintext: its own header and what the report is
+/// for.
 const INNER_AAD_LEN: usize = HEADER_LEN + RoundContext::LEN;
 
-/// Seals a payload for the server and the result for the shuffler, with a new report id and new ephemeral keys.
+/// Seals a payload for the server and the result for the shuffler, with a new report id and new
+/// ephemeral keys.
 ///
-/// The payload is exactly as long as its task says; nothing else about a report can make its length differ. Retrying sends the *same* bytes:
-/// sealing again would make a second report.
+/// The payload is exactly as long as its task says; nothing else about a report can make its length
+/// differ. Retrying sends the *same* bytes: sealing again would make a second report.
 pub fn seal_report(
     payload: &[u8],
     context: &RoundContext,
@@ -36,7 +39,8 @@ pub fn seal_report(
     let payload_len = payload_len.ok_or(WireError::Payload { found: payload.len(), maximum: MAX_PAYLOAD_LEN })?;
     let report_id = ReportId::random(rng);
 
-    // Laid out once and encrypted in place, from the inside out. Wiped if that fails half-way: it is plaintext until the end.
+    // Laid out once and encrypted in place, from the inside out. Wiped if that fails half-way: it
+    // is plaintext until the end.
     let mut report = Zeroizing::new(Vec::with_capacity(report_len(payload_len)));
     report.extend_from_slice(&outer_header(shuffler_key.0));
     report.extend_from_slice(&[0; ENC_LEN]);
@@ -56,7 +60,8 @@ pub fn seal_report(
     Ok(std::mem::take(&mut *report))
 }
 
-/// Opens the outer layer: what the report is for, and what is passed on. Every failure is [`WireError::OpenOuter`].
+/// Opens the outer layer: what the report is for, and what is passed on. Every failure is
+/// [`WireError::OpenOuter`].
 pub fn open_outer(report: &[u8], keys: &ShufflerSecretKeys) -> Result<(RoundContext, InnerReport)> {
     open_outer_or_nothing(report, keys).ok_or(WireError::OpenOuter)
 }
@@ -72,7 +77,8 @@ fn open_outer_or_nothing(report: &[u8], keys: &ShufflerSecretKeys) -> Option<(Ro
     Some((context, InnerReport::from_bytes(plaintext).ok()?))
 }
 
-/// Opens the inner layer of a report that was sealed for this context. Every failure is [`WireError::OpenInner`].
+/// Opens the inner layer of a report that was sealed for this context. Every failure is
+/// [`WireError::OpenInner`].
 pub fn open_inner(inner: &[u8], context: &RoundContext, keys: &ServerSecretKeys) -> Result<(ReportId, Vec<u8>)> {
     open_inner_or_nothing(inner, context, keys).ok_or(WireError::OpenInner)
 }

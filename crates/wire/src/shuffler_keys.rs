@@ -11,7 +11,8 @@ use crate::keys::{HpkePublicKey, MAX_KEYS, check_keys, read_keys, write_keys};
 pub struct ShufflerKeys {
     /// What the outer layer is sealed to, newest first.
     pub keys: Vec<(KeyId, HpkePublicKey)>,
-    /// No batch with fewer reports is ever released. A client with a higher floor does not take part.
+    /// No batch with fewer reports is ever released. A client with a higher floor does not take
+    /// part.
     pub min_batch: u64,
 }
 

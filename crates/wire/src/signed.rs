@@ -9,8 +9,8 @@ use std::marker::PhantomData;
 /// Length of an Ed25519 signature.
 pub const SIGNATURE_LEN: usize = 64;
 
-/// A message's encoding and an Ed25519 signature over the message type's context string and the encoding. Nothing of the message can be read before
-/// [`verify`](Self::verify).
+/// A message's encoding and an Ed25519 signature over the message type's context string and the
+/// encoding. Nothing of the message can be read before [`verify`](Self::verify).
 pub struct Signed<T> {
     body: Vec<u8>,
     signature: [u8; SIGNATURE_LEN],
@@ -38,7 +38,8 @@ impl<T: Message> Signed<T> {
         [self.body.as_slice(), &self.signature].concat()
     }
 
-    /// The inverse of [`encode`](Self::encode). Looks at length, version and type only; what is inside stays closed until it is verified.
+    /// The inverse of [`encode`](Self::encode). Looks at length, version and type only; what is
+    /// inside stays closed until it is verified.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let truncated = WireError::Truncated { message: T::NAME, field: "signature" };
         let (body, signature) = bytes.split_last_chunk::<SIGNATURE_LEN>().ok_or(truncated)?;
@@ -53,7 +54,8 @@ impl<T: Message> Signed<T> {
     }
 }
 
-/// What is signed. The context ends in a zero byte and contains no other, and the encoding names version and type once more.
+/// What is signed. The context ends in a zero byte and contains no other, and the encoding names
+/// version and type once more.
 fn covered<T: Message>(body: &[u8]) -> Vec<u8> {
     debug_assert_eq!(body[0], VERSION);
     [T::SIGNATURE_CONTEXT, body].concat()

@@ -13,7 +13,8 @@ const MAX_OPAQUE: usize = 16 * 1024;
 
 /// A task. It never changes: its hash is its id, and everything that ε depends on is in it.
 ///
-/// Opaque fields are read by the rooms that know them, client's and server's; neither this room nor the shuffler looks inside.
+/// Opaque fields are read by the rooms that know them, client's and server's; neither this room nor
+/// the shuffler looks inside.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     /// For people: 1 to 100 bytes without control characters.
@@ -28,7 +29,8 @@ pub struct Task {
     pub clients: u64,
     /// With which probability a client speaks in a round.
     pub check_in_rate: f64,
-    /// With which probability a report is lost, at the least and the same for all: the accounting lowers the rate by it. 0 is always safe.
+    /// With which probability a report is lost, at the least and the same for all: the accounting
+    /// lowers the rate by it. 0 is always safe.
     pub drop_out: f64,
     /// How many rounds at most.
     pub rounds: u64,
@@ -40,7 +42,8 @@ pub struct Task {
     pub step: Vec<u8>,
     /// Bytes of every payload: the length of the mechanism's frames.
     pub payload_len: u32,
-    /// Where the shuffler is: `https://` (or `http://`), host, optional port and path, without a slash at the end.
+    /// Where the shuffler is: `https://` (or `http://`), host, optional port and path, without a
+    /// slash at the end.
     pub shuffler_url: String,
     /// Who signs the shuffler's key list and its batches.
     pub shuffler_key: VerifyingKey,

@@ -13,7 +13,8 @@ fn parsers_survive_mutated_frames() {
     let mut tally = corpus.parse(1, 0, 100_000);
     tally.add(corpus.parse(1, 1, 100_000));
     assert_eq!(tally.frames, 200_000);
-    // A mutation that leaves a good frame good is rare; none at all would mean that the corpus is not read.
+    // A mutation that leaves a good frame good is rare; none at all would mean that the corpus is
+    // not read.
     assert!(tally.accepted > 100 && tally.refused > tally.accepted, "{tally:?}");
 }
 

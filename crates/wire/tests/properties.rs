@@ -154,7 +154,8 @@ proptest! {
     }
 }
 
-/// Every single bit of a report counts, the header's and the unused-looking ones of the encapsulated keys included.
+/// Every single bit of a report counts, the header's and the unused-looking ones of the
+/// encapsulated keys included.
 #[test]
 fn every_flipped_bit_is_noticed() {
     let server = ServerSecretKeys::new(vec![(KeyId(0), HpkeSecretKey::derive(b"server"))]).unwrap();

@@ -1,4 +1,5 @@
-//! What a second implementation wrote (`vectors/generate.py`): read, written again byte by byte, and refused where it is wrong.
+//! What a second implementation wrote (`vectors/generate.py`): read, written again byte by byte,
+//! and refused where it is wrong.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use rand::rand_core::{Infallible, TryCryptoRng, TryRng};

@@ -1,4 +1,5 @@
-//! Rounds that are all alike are one question to the catalogue, and its best rigorous answer counts.
+//! Rounds that are all alike are one question to the catalogue, and its best rigorous answer
+//! counts.
 //!
 //! So the accountant's ε is the ε that a survey of the same question shows, whoever asks: the
 //! composition of the round's tightest pair is one of the methods, and where another one is better

@@ -2,10 +2,12 @@
 //!
 //! # What may depend on earlier outputs
 //!
-//! The *inputs and randomizers' parameters that only the clients see* (the model a gradient is taken at) may: that is adaptive composition. The
-//! parameters of a round told to the accountant (n, k, rate, ε0, and whether there is a next round) must not: the numbers hold for a sequence fixed
-//! in advance. Where they may depend on earlier outputs, compose the largest sequence that could happen and ask once, or stop by a preset
-//! budget with a privacy filter; see `docs/theory/composition.md`.
+//! The *inputs and randomizers' parameters that only the clients see* (the model a gradient is
+//! taken at) may: that is adaptive composition. The parameters of a round told to the accountant
+//! (n, k, rate, ε0, and whether there is a next round) must not: the numbers hold for a sequence
+//! fixed in advance. Where they may depend on earlier outputs, compose the largest sequence that
+//! could happen and ask once, or stop by a preset budget with a privacy filter; see
+//! `docs/theory/composition.md`.
 
 mod alike;
 mod state;
@@ -120,8 +122,9 @@ impl Accountant {
         self.ledger.is_empty() && self.releases.is_empty()
     }
 
-    /// At least what is left if the shuffler colludes with the server: the local ε of every round, and the ε of every other output, added up. `+∞` if something
-    /// has no ε without a δ. It is also ε at δ = 0.
+    /// At least what is left if the shuffler colludes with the server: the local ε of every round,
+    /// and the ε of every other output, added up. `+∞` if something has no ε without a δ. It is
+    /// also ε at δ = 0.
     pub fn local_epsilon(&self) -> f64 {
         let local = |round: &Round| round.randomizer.pure_epsilon().unwrap_or(f64::INFINITY);
         let rounds = self.ledger.iter().map(|entry| (local(&entry.round), entry.count));

@@ -31,7 +31,8 @@ impl Accountant {
         serde_json::to_string_pretty(&saved).map_err(|error| AccountingError::State { reason: error.to_string() })
     }
 
-    /// Reads what [`save`](Self::save) wrote. Truncated or altered text is an error; parameters are validated like new ones.
+    /// Reads what [`save`](Self::save) wrote. Truncated or altered text is an error; parameters are
+    /// validated like new ones.
     pub fn load(text: &str) -> Result<Self> {
         let rejected = |reason: String| AccountingError::State { reason };
         let saved: Saved = serde_json::from_str(text).map_err(|error| rejected(error.to_string()))?;

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Asks methods for ε: upper bounds of sufficient standing.
 ///
-/// One after the other, because some share the lattice of a pair: side by side, each would compute it.
+/// One after the other, because some share the lattice of a pair: side by side, each would compute
+/// it.
 #[derive(Clone)]
 pub(super) struct Asker<'a> {
     question: &'a Question,
@@ -18,7 +19,8 @@ pub(super) struct Asker<'a> {
     goal: &'a Goal,
     /// In the catalogue's order.
     methods: Vec<&'static dyn Method>,
-    /// What was answered, by method and value: the last steps of a search ask again what it asked before.
+    /// What was answered, by method and value: the last steps of a search ask again what it asked
+    /// before.
     answers: Arc<Mutex<Answers>>,
 }
 
@@ -49,7 +51,8 @@ impl<'a> Asker<'a> {
         self.unknown.put(self.question, value)
     }
 
-    /// What the best method says at this value, as `survey` would have it; `None` if none says anything.
+    /// What the best method says at this value, as `survey` would have it; `None` if none says
+    /// anything.
     pub(super) fn best(&self, value: f64) -> Result<Option<Bound>> {
         let question = self.question_at(value)?;
         let bounds = self.methods.iter().filter_map(|method| self.ask(*method, &question, value));
@@ -87,7 +90,8 @@ impl<'a> Asker<'a> {
 /// What is further above the best is not near it.
 const NEAR: f64 = 1.005;
 
-/// Asks for sketches, and leaves those methods alone that are not near the best: most of the time of a search would be theirs.
+/// Asks for sketches, and leaves those methods alone that are not near the best: most of the time
+/// of a search would be theirs.
 pub(super) struct Sketcher<'a, 'b> {
     asker: &'b Asker<'a>,
     /// Those that were near the best where anything was known at last; all, while nothing is.
@@ -111,7 +115,8 @@ impl<'a, 'b> Sketcher<'a, 'b> {
         self.asker.only(asked.collect())
     }
 
-    /// About the smallest ε at this value, `+∞` if no method says anything. The methods are chosen where one first does.
+    /// About the smallest ε at this value, `+∞` if no method says anything. The methods are chosen
+    /// where one first does.
     pub(super) fn epsilon(&mut self, value: f64) -> Result<f64> {
         if !self.is_chosen {
             return self.choose(value);

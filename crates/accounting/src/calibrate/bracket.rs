@@ -1,7 +1,8 @@
 //! The edge between values that meet a target and values that do not, in few evaluations.
 //!
-//! Invariant: one end was evaluated and is safe, the other was evaluated and is not. The bracket shrinks until its ends are neighbours. Guesses interpolate
-//! ln ε over the logarithm of the value, along which it is nearly a line.
+//! Invariant: one end was evaluated and is safe, the other was evaluated and is not. The bracket
+//! shrinks until its ends are neighbours. Guesses interpolate ln ε over the logarithm of the value,
+//! along which it is nearly a line.
 
 use super::grid::Grid;
 use crate::error::{AccountingError, Result};
@@ -12,7 +13,8 @@ pub(super) enum Found {
     Edge { place: i64 },
     /// The last place of the grid is safe.
     Everywhere { place: i64 },
-    /// The first place of the grid is not safe, nor any other that was tried; this one was nearest to it.
+    /// The first place of the grid is not safe, nor any other that was tried; this one was nearest
+    /// to it.
     Nowhere { place: i64 },
 }
 
@@ -51,15 +53,18 @@ const HOMING_MISS: f64 = 0.1;
 /// No move is longer, in logarithms.
 const LONGEST: f64 = 16.0;
 
-/// The edge of ε ≤ target on a grid. ε goes about like the value to the power ±`exponent`: this leads the search, nothing rests on it.
+/// The edge of ε ≤ target on a grid. ε goes about like the value to the power ±`exponent`: this
+/// leads the search, nothing rests on it.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
     pub(super) grid: &'a Grid,
     pub(super) target: f64,
     pub(super) exponent: f64,
-    /// The search may end at a place whose ε is this close to the target, in logarithms; at 0 it goes on to the edge itself.
+    /// The search may end at a place whose ε is this close to the target, in logarithms; at 0 it
+    /// goes on to the edge itself.
     pub(super) close: f64,
-    /// The edge is thought to be this near, in logarithms. Where the power law says otherwise there is a jump, and steps are small at first.
+    /// The edge is thought to be this near, in logarithms. Where the power law says otherwise there
+    /// is a jump, and steps are small at first.
     pub(super) reach: f64,
 }
 
@@ -80,8 +85,9 @@ impl Search<'_> {
         }
     }
 
-    /// From a place near the edge to what is most likely the last safe one, along power laws through the last two points: the first has this
-    /// `exponent`. Ends without evaluating the place, once it is thought to be known to a step.
+    /// From a place near the edge to what is most likely the last safe one, along power laws
+    /// through the last two points: the first has this `exponent`. Ends without evaluating the
+    /// place, once it is thought to be known to a step.
     pub(super) fn home_in(
         &self,
         start: i64,
@@ -138,7 +144,8 @@ impl Search<'_> {
         if exponent.is_finite() { exponent.clamp(self.exponent / 4.0, self.exponent * 4.0) } else { self.exponent }
     }
 
-    /// Walks from a place until there is a safe one and, beyond it, one that is not. The inner error is a search that has ended.
+    /// Walks from a place until there is a safe one and, beyond it, one that is not. The inner
+    /// error is a search that has ended.
     fn gallop(
         &self,
         start: i64,
@@ -170,8 +177,8 @@ impl Search<'_> {
 
     /// Shrinks the bracket until a safe place has a neighbour that is not.
     ///
-    /// Regula falsi; an end that stays while the other moves twice counts half (the Illinois rule), and where three guesses do not halve the bracket, the
-    /// middle is tried.
+    /// Regula falsi; an end that stays while the other moves twice counts half (the Illinois rule),
+    /// and where three guesses do not halve the bracket, the middle is tried.
     fn narrow(
         &self,
         mut safe: Point,
@@ -187,7 +194,8 @@ impl Search<'_> {
             if guesses % 3 == 0 {
                 width = safe.place.abs_diff(beyond.place);
             }
-            // Towards an infinite ε the share would be 0, and the bracket would shrink by single steps.
+            // Towards an infinite ε the share would be 0, and the bracket would shrink by single
+            // steps.
             let is_line = !stuck && safe_room.is_finite() && beyond_room.is_finite();
             let share = if is_line { safe_room / (safe_room - beyond_room) } else { 0.5 };
             let point = evaluate(self.between(safe.place, beyond.place, share))?;
@@ -207,7 +215,8 @@ impl Search<'_> {
         Ok(Found::Edge { place: safe.place })
     }
 
-    /// A place strictly inside of the bracket, at this share of the way in logarithms; halfway if it is no number.
+    /// A place strictly inside of the bracket, at this share of the way in logarithms; halfway if
+    /// it is no number.
     fn between(&self, safe: i64, beyond: i64, share: f64) -> i64 {
         let (from, to) = (self.grid.value(safe).ln(), self.grid.value(beyond).ln());
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };

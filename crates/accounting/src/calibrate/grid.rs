@@ -1,7 +1,8 @@
 //! The values that may be tried: whole numbers, or numbers of five significant digits.
 //!
-//! Either way they can be counted through, so that every value has one next to it. And either way a value is what is printed of it: whoever types the
-//! answer asks about the very number that was checked.
+//! Either way they can be counted through, so that every value has one next to it. And either way a
+//! value is what is printed of it: whoever types the answer asks about the very number that was
+//! checked.
 
 /// Significant digits of an answer that is not a count.
 const DIGITS: i32 = 5;
@@ -73,7 +74,8 @@ impl Grid {
         if self.is_largest { self.high } else { self.low }
     }
 
-    /// The last place that is not beyond the value e^`ln_factor` times as large as this place's, towards larger ε if that is positive.
+    /// The last place that is not beyond the value e^`ln_factor` times as large as this place's,
+    /// towards larger ε if that is positive.
     pub(super) fn last_within(&self, place: i64, ln_factor: f64) -> i64 {
         let sign = if self.is_largest { 1.0 } else { -1.0 };
         let value = self.value(place) * (sign * ln_factor).exp();
@@ -82,7 +84,8 @@ impl Grid {
         (if is_beyond { nearest - sign as i64 } else { nearest }).clamp(self.low, self.high)
     }
 
-    /// The place whose value is e^`ln_factor` times as large, towards larger ε if that is positive; at least one step away, if there is one.
+    /// The place whose value is e^`ln_factor` times as large, towards larger ε if that is positive;
+    /// at least one step away, if there is one.
     pub(super) fn moved(&self, place: i64, ln_factor: f64) -> i64 {
         let sign = if self.is_largest { 1.0 } else { -1.0 };
         let moved = self.place(self.value(place) * (sign * ln_factor).exp());
@@ -93,7 +96,8 @@ impl Grid {
 
 /// `mantissa · 10^exponent`, as the number that is written so is read.
 fn decimal(mantissa: i64, exponent: i32) -> f64 {
-    // Powers to 10^22 are exact, so that one correctly rounded operation gives the nearest number: what parsing gives.
+    // Powers to 10^22 are exact, so that one correctly rounded operation gives the nearest number:
+    // what parsing gives.
     let power = |exponent: i32| 10_f64.powi(exponent);
     if exponent < 0 { mantissa as f64 / power(-exponent) } else { mantissa as f64 * power(exponent) }
 }

@@ -1,9 +1,12 @@
-//! Inverse problems: which local ε, σ, number of rounds or clients, sample or check-in rate meets a target ε?
+//! Inverse problems: which local ε, σ, number of rounds or clients, sample or check-in rate meets a
+//! target ε?
 //!
-//! Three things hold of every answer. It was fed back through the very methods that answer [`survey`](crate::catalogue::survey), and their ε was at most the
-//! target. The next value beyond it was asked as well, and exceeds the target: counts go in steps of one, other numbers have five significant digits, so
-//! that an answer is exactly what is printed of it. And where no value meets the target, the smallest ε that was found is reported instead: an impossible
-//! target is never a number.
+//! Three things hold of every answer. It was fed back through the very methods that answer
+//! [`survey`](crate::catalogue::survey), and their ε was at most the target. The next value beyond
+//! it was asked as well, and exceeds the target: counts go in steps of one, other numbers have five
+//! significant digits, so that an answer is exactly what is printed of it. And where no value meets
+//! the target, the smallest ε that was found is reported instead: an impossible target is never a
+//! number.
 
 mod asker;
 mod bracket;
@@ -58,8 +61,8 @@ pub struct Calibrated {
     pub bound: Bound,
     /// The step from the value to the next one: 1, or a unit of the last digit.
     pub tolerance: f64,
-    /// The next value beyond, and its ε, which exceeds the target. `None` if the value is the last of those that are searched: as far as one can go, the
-    /// target is met.
+    /// The next value beyond, and its ε, which exceeds the target. `None` if the value is the last
+    /// of those that are searched: as far as one can go, the target is met.
     pub next: Option<(f64, f64)>,
 }
 
@@ -77,11 +80,12 @@ pub enum Calibration {
     },
 }
 
-/// Finds the value of `unknown` that meets `goal`, all else as in `question` (whose own value of the unknown does not matter): the largest local ε,
-/// number of rounds, sample or check-in rate, or the smallest σ or number of clients.
+/// Finds the value of `unknown` that meets `goal`, all else as in `question` (whose own value of
+/// the unknown does not matter): the largest local ε, number of rounds, sample or check-in rate, or
+/// the smallest σ or number of clients.
 ///
-/// ε is taken to grow with the unknown, or to fall: wiggles of an upper bound may hide a better value, but never make the answer wrong, for the answer
-/// and its neighbour are asked as they are.
+/// ε is taken to grow with the unknown, or to fall: wiggles of an upper bound may hide a better
+/// value, but never make the answer wrong, for the answer and its neighbour are asked as they are.
 ///
 /// ```
 /// use shuffledp_accounting::calibrate::{Calibration, Goal, Unknown, calibrate};
@@ -118,7 +122,8 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
             }
         }
     }
-    // Methods that are not near the best take most of the time, and are left alone as long as that is possible.
+    // Methods that are not near the best take most of the time, and are left alone as long as that
+    // is possible.
     let found = search.run(start, |value| asker.epsilon(value))?;
     match verdict(&asker, &grid, found)? {
         Verdict::Stands(calibration) => Ok(calibration),
@@ -129,13 +134,14 @@ pub fn calibrate(question: &Question, unknown: Unknown, goal: &Goal) -> Result<C
 /// How often methods are chosen anew, before all of them are asked all the time.
 const APPROACHES: usize = 3;
 
-/// Where sketches lead to, or the bounds from there on, is this near to the edge, in logarithms, or there is a jump.
+/// Where sketches lead to, or the bounds from there on, is this near to the edge, in logarithms, or
+/// there is a jump.
 const NEAR: f64 = 0.05;
 
 /// A place near the edge, and who is to be asked there.
 ///
-/// Sketches lead. They may be off by some percent, which is more than a step: from where they lead to, the bounds themselves lead on, those that were `overlooked`
-/// before among them.
+/// Sketches lead. They may be off by some percent, which is more than a step: from where they lead
+/// to, the bounds themselves lead on, those that were `overlooked` before among them.
 fn approach<'a>(
     asker: &Asker<'a>,
     search: Search<'_>,
@@ -146,7 +152,8 @@ fn approach<'a>(
     let mut sketcher = Sketcher::new(asker);
     let led = Search { close: 3e-4, ..search };
     let mut found = led.run(start, |value| sketcher.epsilon(value))?;
-    // Far from where they were chosen, other methods may be the best: on the way to an end, if it took them there.
+    // Far from where they were chosen, other methods may be the best: on the way to an end, if it
+    // took them there.
     let end = match found {
         Found::Edge { place } => place,
         Found::Everywhere { .. } => grid.place((grid.value(grid.last()) * grid.value(start)).sqrt()),

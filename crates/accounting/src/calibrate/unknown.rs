@@ -43,7 +43,8 @@ impl Unknown {
         matches!(self, Self::Rounds | Self::Clients | Self::Sampled)
     }
 
-    /// Does ε grow with it? Then the largest value that meets a target is wanted, else the smallest.
+    /// Does ε grow with it? Then the largest value that meets a target is wanted, else the
+    /// smallest.
     pub fn is_largest(self) -> bool {
         !matches!(self, Self::Sigma | Self::Clients)
     }
@@ -106,7 +107,8 @@ impl Unknown {
         }
     }
 
-    /// ε is about proportional to this power of the value (or of its inverse). Leads the search; nothing rests on it.
+    /// ε is about proportional to this power of the value (or of its inverse). Leads the search;
+    /// nothing rests on it.
     pub(super) fn exponent(self) -> f64 {
         match self {
             Self::LocalEpsilon | Self::Sigma => 1.0,

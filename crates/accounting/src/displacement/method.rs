@@ -113,8 +113,8 @@ impl ByDisplacement {
 /// that fewer clients may have a smaller bound.
 const SMALLER: [f64; 3] = [1e8, 1e9, 3e9];
 
-/// The scheme, and the same with fewer clients, where that is an upper bound: in a plain shuffle and
-/// at check-in, where revealing the others' reports is post-processing undone.
+/// The scheme, and the same with fewer clients, where that is an upper bound: in a plain shuffle
+/// and at check-in, where revealing the others' reports is post-processing undone.
 fn populations(scheme: &Scheme) -> Result<Vec<Scheme>> {
     let mut all = vec![*scheme];
     for present in SMALLER {

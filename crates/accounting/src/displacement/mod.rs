@@ -310,8 +310,8 @@ impl Displacement {
     }
 
     /// Theorem 2 with the blanket that is charged least where it matters. A larger defect allows a
-    /// larger blanket, and with that a spare is found sooner. Zero's own law is a blanket for zero-out
-    /// neighbours: no record is further from it than the victim's.
+    /// larger blanket, and with that a spare is found sooner. Zero's own law is a blanket for
+    /// zero-out neighbours: no record is further from it than the victim's.
     fn best_of_blankets(&self, rate: f64, floor: f64) -> Terms {
         let clients = self.scheme.clients();
         let excess = (DECISIVE * self.typical_loss()).exp_m1();
@@ -359,8 +359,8 @@ pub(crate) fn computable(scheme: &Scheme) -> Result<Scheme> {
     with_present_at_most(scheme, MOST_PRESENT)
 }
 
-/// The same scheme with so many clients that about `most` speak, if there are more of them. A sample
-/// of fixed size stays as it is.
+/// The same scheme with so many clients that about `most` speak, if there are more of them. A
+/// sample of fixed size stays as it is.
 fn with_present_at_most(scheme: &Scheme, most: f64) -> Result<Scheme> {
     let clients = |rate: f64| (most / rate).min(scheme.clients() as f64) as u64;
     match scheme.participation() {

@@ -1,9 +1,9 @@
 //! The law of one slot where the victim's record is replaced by the zero vector: section 8 of
 //! `docs/theory/displacement.md`.
 //!
-//! Of two neighbours one has a record in a ball and the other has the ball's centre, so two profiles
-//! count: the *near* one, of any record against zero, and the *far* one, of any two records. The two
-//! orders of the neighbours differ, and each has a curve of its own.
+//! Of two neighbours one has a record in a ball and the other has the ball's centre, so two
+//! profiles count: the *near* one, of any record against zero, and the *far* one, of any two
+//! records. The two orders of the neighbours differ, and each has a curve of its own.
 
 use super::curve::{Fineness, Group, Way};
 use super::slot::SlotSum;
@@ -154,8 +154,8 @@ mod tests {
         LocalProfile::Points(ProfilePoints::new(&points).unwrap())
     }
 
-    /// Every slot of every channel, in both orders, at t and c on a grid: never above, and somewhere
-    /// close.
+    /// Every slot of every channel, in both orders, at t and c on a grid: never above, and
+    /// somewhere close.
     #[test]
     fn no_slot_is_above_the_calls_and_puts() {
         let mut closest: f64 = 0.0;
@@ -196,7 +196,8 @@ mod tests {
         assert!(closest > 0.99, "{closest}");
     }
 
-    /// Where near and far are the same, it is Theorem D3 again: the call does not depend on the order.
+    /// Where near and far are the same, it is Theorem D3 again: the call does not depend on the
+    /// order.
     #[test]
     fn equal_profiles_have_one_order() {
         let profile = LocalProfile::Gaussian { mu: 0.8 };

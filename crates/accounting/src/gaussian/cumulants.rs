@@ -3,16 +3,18 @@
 use super::scaled::Scaled;
 use super::series::{Mirror, Series, convolve_up};
 
-/// `r_j = κ_j/(j−1)!` for `j = 1, 2, …`, where `κ_j` are the cumulants of `w = exp(N(−s/2, s))`: upper bounds, a few ulps
-/// per order above the truth.
+/// `r_j = κ_j/(j−1)!` for `j = 1, 2, …`, where `κ_j` are the cumulants of `w = exp(N(−s/2, s))`:
+/// upper bounds, a few ulps per order above the truth.
 ///
-/// `E[w^j] = e^(s·j(j−1)/2)`, one factor `e^s` for each pair among `j` points. So `κ_j` counts the connected graphs on `j` points
-/// with weight `e^s − 1` per edge, and is positive. From `A(x) = Σ E[w^j] x^j/j!` follows `A'(x) = A(e^s·x)`; with `A = e^C`
-/// that is `C'(x) = exp(C(e^s·x) − C(x))`, in coefficients
+/// `E[w^j] = e^(s·j(j−1)/2)`, one factor `e^s` for each pair among `j` points. So `κ_j` counts the
+/// connected graphs on `j` points with weight `e^s − 1` per edge, and is positive. From
+/// `A(x) = Σ E[w^j] x^j/j!` follows `A'(x) = A(e^s·x)`; with `A = e^C` that is
+/// `C'(x) = exp(C(e^s·x) − C(x))`, in coefficients
 ///
 /// `m·r_(m+1) = Σ_(j=1)^m (e^(js) − 1)·r_j·r_(m+1−j)`, `r_1 = 1`.
 ///
-/// Every term is positive: nothing cancels, however small or large `s` is. **Direction: up** at every step.
+/// Every term is positive: nothing cancels, however small or large `s` is. **Direction: up** at
+/// every step.
 #[derive(Debug, Clone)]
 pub(super) struct Cumulants {
     s: f64,
@@ -31,7 +33,8 @@ impl Cumulants {
     }
 
     fn push(&mut self, value: Scaled) {
-        // j·s rounds once; at most x·2^−53 in the exponent, which exp_m1_up's own allowance does not cover.
+        // j·s rounds once; at most x·2^−53 in the exponent, which exp_m1_up's own allowance does
+        // not cover.
         let exponent = (self.plain.len() as f64 * self.s).next_up();
         self.edged.push(value.times_up(Scaled::exp_m1_up(exponent)));
         self.plain.push(value);

@@ -9,14 +9,17 @@ use crate::published::wbk19;
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{LocalGuarantee, Question};
 
-/// Where floats are too coarse to tell `e^x` from its neighbours, `ln(1 + γ(e^x − 1)) ≤ x` is as good.
+/// Where floats are too coarse to tell `e^x` from its neighbours, `ln(1 + γ(e^x − 1)) ≤ x` is as
+/// good.
 const COARSE: f64 = 1e14;
 
-/// Upper-bounds the Rényi divergence, at any order λ > 1, of a randomizer with local divergence `μ²λ/2` whose victim speaks with probability
-/// `rate`, if the server *saw who spoke*: `ln(1 − γ + γ·e^(λ(λ−1)μ²/2))/(λ−1)`.
+/// Upper-bounds the Rényi divergence, at any order λ > 1, of a randomizer with local divergence
+/// `μ²λ/2` whose victim speaks with probability `rate`, if the server *saw who spoke*:
+/// `ln(1 − γ + γ·e^(λ(λ−1)μ²/2))/(λ−1)`.
 ///
-/// Rényi divergence's exponential is jointly convex, and revealing the speakers is the finer view; the others' reports have the same law under both
-/// hypotheses. At rate 1 this is `μ²λ/2`, Mironov 2017, Corollary 3. **Direction: up.**
+/// Rényi divergence's exponential is jointly convex, and revealing the speakers is the finer view;
+/// the others' reports have the same law under both hypotheses. At rate 1 this is `μ²λ/2`, Mironov
+/// 2017, Corollary 3. **Direction: up.**
 pub fn revealed_renyi(mu: f64, rate: f64, order: f64) -> f64 {
     // Where μ² underflows, the smallest normal float is more than what was lost.
     let whole = 0.5 * mu * mu * order * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE;
@@ -29,15 +32,19 @@ pub fn revealed_renyi(mu: f64, rate: f64, order: f64) -> f64 {
     }
 }
 
-/// Upper bounds on the Rényi divergence of subsampled or check-in rounds of a randomizer with local divergence `μ²λ/2`.
+/// Upper bounds on the Rényi divergence of subsampled or check-in rounds of a randomizer with local
+/// divergence `μ²λ/2`.
 ///
-/// The smaller of [`revealed_renyi`] and of subsampled Rényi DP (Wang, Balle, Kasiviswanathan 2019, Theorem 9), at integer orders; between them
-/// `(λ−1)D_λ` is convex, so the line through its upper bounds is one.
+/// The smaller of [`revealed_renyi`] and of subsampled Rényi DP (Wang, Balle, Kasiviswanathan 2019,
+/// Theorem 9), at integer orders; between them `(λ−1)D_λ` is convex, so the line through its upper
+/// bounds is one.
 ///
-/// **Check-in.** Given that `k` came, they are a uniform sample at rate `k/n`, and `k` has one law under both hypotheses: the
-/// exponentials `e^((λ−1)ε_k)` are averaged over `k ~ Bin(n, r)`. Theorem 9 is a polynomial in the rate, so what is needed are the moments
-/// of `k/n`: `E[(k/n)²] = r² + r(1−r)/n`, and for `j ≥ 3`, from `x^j ≤ (j/(et))^j·e^(tx)` and `E[e^(tk)] ≤ exp(nr(e^t − 1))` at
-/// `t = ln(1 + x)`, `x = j/(nr)` (Ahle 2022, Theorem 1): `E[(k/n)^j] ≤ (r·x/ln(1 + x))^j`; never more than the second moment.
+/// **Check-in.** Given that `k` came, they are a uniform sample at rate `k/n`, and `k` has one law
+/// under both hypotheses: the exponentials `e^((λ−1)ε_k)` are averaged over `k ~ Bin(n, r)`.
+/// Theorem 9 is a polynomial in the rate, so what is needed are the moments of `k/n`:
+/// `E[(k/n)²] = r² + r(1−r)/n`, and for `j ≥ 3`, from `x^j ≤ (j/(et))^j·e^(tx)` and
+/// `E[e^(tk)] ≤ exp(nr(e^t − 1))` at `t = ln(1 + x)`, `x = j/(nr)` (Ahle 2022, Theorem 1):
+/// `E[(k/n)^j] ≤ (r·x/ln(1 + x))^j`; never more than the second moment.
 ///
 /// **Direction: up.**
 pub struct LocalCurve {
@@ -88,7 +95,8 @@ impl LocalCurve {
         }
         let divergence = |j: u64| {
             let j = j as f64;
-            // The moments of k/n beyond root_square^j ride on the divergence: Theorem 9 has e^((j−1)ε(j)) beside γ^j.
+            // The moments of k/n beyond root_square^j ride on the divergence: Theorem 9 has
+            // e^((j−1)ε(j)) beside γ^j.
             (revealed_renyi(self.mu, 1.0, j) + self.ln_moment_ratio(j) / (j - 1.0)) * (1.0 + 8.0 * f64::EPSILON)
         };
         let epsilon = wbk19::renyi_upper(self.root_square, order, divergence, f64::INFINITY);

@@ -1,6 +1,8 @@
-//! The Gaussian randomizer under the shuffler: `N(0, σ²C²)` on every coordinate of a vector clipped to norm `C`.
+//! The Gaussian randomizer under the shuffler: `N(0, σ²C²)` on every coordinate of a vector clipped
+//! to norm `C`.
 //!
-//! Replacing a record moves it by up to `2C`, so everything depends on `s = μ² = (2/σ)²` and on who speaks.
+//! Replacing a record moves it by up to `2C`, so everything depends on `s = μ² = (2/σ)²` and on who
+//! speaks.
 //!
 //! | module | what it holds |
 //! |---|---|

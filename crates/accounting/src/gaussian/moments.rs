@@ -1,4 +1,5 @@
-//! Moments of the likelihood ratio of the shuffle Gaussian pair: every integer order, never rounded down, nothing cancelled.
+//! Moments of the likelihood ratio of the shuffle Gaussian pair: every integer order, never rounded
+//! down, nothing cancelled.
 
 use super::cumulants::Cumulants;
 use super::scaled::Scaled;
@@ -7,10 +8,12 @@ use super::series::{Mirror, Series, convolve_up, power_up, weighted_convolve_up}
 /// The largest order of a [`PairMoments`]: the table costs its square.
 pub const MAX_MOMENT_ORDER: usize = 10_000;
 
-/// Noise so weak (`s = (sensitivity/noise)²` above this) that shuffling takes less than 10⁻⁴ off the local divergence; not tabulated.
+/// Noise so weak (`s = (sensitivity/noise)²` above this) that shuffling takes less than 10⁻⁴ off
+/// the local divergence; not tabulated.
 pub(super) const MAX_S: f64 = 1e6;
 
-/// Below this, `s` is rounded up to it: the moments grow with `s`, and powers of it must stay representable.
+/// Below this, `s` is rounded up to it: the moments grow with `s`, and powers of it must stay
+/// representable.
 const MIN_S: f64 = 1e-290;
 
 /// How many of the `clients` log-normal ratios enter the mean.
@@ -20,26 +23,31 @@ pub(super) enum Speakers {
     CheckIn(f64),
 }
 
-/// Upper bounds on `E[V^λ]` for integer λ, where `V = dP/dQ` is the likelihood ratio of the shuffle Gaussian pair: all clients
-/// at one end of the diameter (`Q`) against the victim at the other end (`P`).
+/// Upper bounds on `E[V^λ]` for integer λ, where `V = dP/dQ` is the likelihood ratio of the shuffle
+/// Gaussian pair: all clients at one end of the diameter (`Q`) against the victim at the other end
+/// (`P`).
 ///
 /// With `w_i = exp(N(−s/2, s))` independent and `s = μ² = (sensitivity/noise)²`,
 ///
 /// - shuffle: `V = (1/n) Σ_(i≤n) w_i`;
 /// - `k` of `n`: `V = 1 − k/n + (1/n) Σ_(i≤k) w_i`;
-/// - check-in: the same with `k ~ Bin(n, r)`, that is `V = (1/n) Σ_(i≤n) v_i` with `v_i = w_i` with probability `r`, else 1.
+/// - check-in: the same with `k ~ Bin(n, r)`, that is `V = (1/n) Σ_(i≤n) v_i` with `v_i = w_i` with
+///   probability `r`, else 1.
 ///
-/// (Liew and Takahashi, arXiv 2206.09569, Theorem 1 and equation 14, who enumerate integer partitions and stop at λ = 30.)
+/// (Liew and Takahashi, arXiv 2206.09569, Theorem 1 and equation 14, who enumerate integer
+/// partitions and stop at λ = 30.)
 ///
-/// **Method.** The cumulants of `V` of order `j ≥ 2` are `k·κ_j/n^j` with `κ_j > 0` (`Cumulants`), so with
-/// `c_m = E[(V−1)^m]/m!` the recurrence `m·c_m = Σ_(j≥2) (k·r_j/n^j)·c_(m−j)` has positive terms only, for every `n` and `m`; and so has
-/// `E[V^λ] − 1 = λ!·Σ_(m=2)^λ c_m/(λ−m)!`. Nothing is subtracted anywhere, which is what keeps `E[V²] − 1 = 10^−17` right
-/// to the last digits. At check-in `c` are the coefficients of `(1 + r·(B − 1))^n`, `B` the series of one `w − 1`: by the recurrence
-/// for powers `m·c_m = Σ_(j≥2) (j(n+1) − m)·a_j·c_(m−j)`, whose terms are positive for `m ≤ 2n + 1`, and by repeated squaring beyond.
-/// O(λ²) in all; the table grows on demand.
+/// **Method.** The cumulants of `V` of order `j ≥ 2` are `k·κ_j/n^j` with `κ_j > 0` (`Cumulants`),
+/// so with `c_m = E[(V−1)^m]/m!` the recurrence `m·c_m = Σ_(j≥2) (k·r_j/n^j)·c_(m−j)` has positive
+/// terms only, for every `n` and `m`; and so has `E[V^λ] − 1 = λ!·Σ_(m=2)^λ c_m/(λ−m)!`. Nothing is
+/// subtracted anywhere, which is what keeps `E[V²] − 1 = 10^−17` right to the last digits. At
+/// check-in `c` are the coefficients of `(1 + r·(B − 1))^n`, `B` the series of one `w − 1`: by the
+/// recurrence for powers `m·c_m = Σ_(j≥2) (j(n+1) − m)·a_j·c_(m−j)`, whose terms are positive for
+/// `m ≤ 2n + 1`, and by repeated squaring beyond. O(λ²) in all; the table grows on demand.
 ///
-/// **Direction: up.** Each step works on upper bounds with non-negative terms and adds what it may have rounded away, about
-/// 20 roundings per order: relative excess below `λ·3e-15` in `E[V^λ] − 1`.
+/// **Direction: up.** Each step works on upper bounds with non-negative terms and adds what it may
+/// have rounded away, about 20 roundings per order: relative excess below `λ·3e-15` in
+/// `E[V^λ] − 1`.
 #[derive(Debug, Clone)]
 pub struct PairMoments {
     clients: u64,
@@ -61,8 +69,8 @@ pub struct PairMoments {
 }
 
 impl PairMoments {
-    /// The pair of `speakers` among `clients`, for `mu` = sensitivity over noise standard deviation; `None` if `mu²` is above
-    /// 10⁶ or NaN, or if there are no clients.
+    /// The pair of `speakers` among `clients`, for `mu` = sensitivity over noise standard
+    /// deviation; `None` if `mu²` is above 10⁶ or NaN, or if there are no clients.
     pub(super) fn new(mu: f64, clients: u64, speakers: Speakers) -> Option<Self> {
         let square = mu * mu;
         if clients == 0 || square.is_nan() || square > MAX_S {

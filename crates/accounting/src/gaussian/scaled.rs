@@ -1,20 +1,23 @@
 //! Non-negative numbers with an exponent that cannot overflow.
 //!
-//! The moments here reach `e^(10¹⁰)` and their ingredients `e^(−10⁷)`; logarithms would hold them but turn every addition
-//! into an `exp`. A mantissa and an exponent keep additions and multiplications what they are.
+//! The moments here reach `e^(10¹⁰)` and their ingredients `e^(−10⁷)`; logarithms would hold them
+//! but turn every addition into an `exp`. A mantissa and an exponent keep additions and
+//! multiplications what they are.
 
-/// `mantissa·2^exponent` with the mantissa in `[1, 2)`, or zero. The exponent is an integer, held as a float so that
-/// the inner loop of a convolution is float arithmetic throughout.
+/// `mantissa·2^exponent` with the mantissa in `[1, 2)`, or zero. The exponent is an integer, held
+/// as a float so that the inner loop of a convolution is float arithmetic throughout.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scaled {
     pub(super) mantissa: f64,
     pub(super) exponent: f64,
 }
 
-/// The exponent of zero: below every other, and finite so that differences of exponents are never NaN.
+/// The exponent of zero: below every other, and finite so that differences of exponents are never
+/// NaN.
 pub(super) const EXPONENT_OF_ZERO: f64 = -1e18;
 
-/// `ln 2 = LN_2_HIGH + LN_2_LOW` to 85 bits; the high part ends in zeros, so that `k·LN_2_HIGH` is exact for `k < 2^20`.
+/// `ln 2 = LN_2_HIGH + LN_2_LOW` to 85 bits; the high part ends in zeros, so that `k·LN_2_HIGH` is
+/// exact for `k < 2^20`.
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
@@ -53,7 +56,8 @@ impl Scaled {
         Self::new(self.mantissa * (1.0 + (0.5 * units + 1.0) * f64::EPSILON), self.exponent)
     }
 
-    /// At least `e^x − 1`, for `x ≥ 0`. One ulp or two above it while `x` is small; relative error `x·2^−52` beyond.
+    /// At least `e^x − 1`, for `x ≥ 0`. One ulp or two above it while `x` is small; relative error
+    /// `x·2^−52` beyond.
     pub(super) fn exp_m1_up(x: f64) -> Self {
         if x < 600.0 {
             // exp_m1 is within two ulps on every platform of interest; four are paid.
@@ -88,8 +92,8 @@ pub(super) fn larger(a: f64, b: f64) -> f64 {
 
 /// `2^d` for an integer `d` in `[−1022, 1023]`; smaller `d` gives `2^−1022`.
 ///
-/// Adding `2^52 + 1023` puts `d + 1023` into the low bits of the mantissa, from where a shift makes it the exponent: no
-/// branch and no conversion, so that the loop around it can be vectorised.
+/// Adding `2^52 + 1023` puts `d + 1023` into the low bits of the mantissa, from where a shift makes
+/// it the exponent: no branch and no conversion, so that the loop around it can be vectorised.
 #[inline(always)]
 pub(super) fn power_of_two(d: f64) -> f64 {
     const SHIFT: f64 = (1_u64 << 52) as f64 + 1023.0;

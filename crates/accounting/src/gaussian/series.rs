@@ -2,18 +2,22 @@
 
 use super::scaled::{EXPONENT_OF_ZERO, Scaled, larger, power_of_two};
 
-/// Terms are looked at in blocks of this many; a block whose largest term cannot matter is not looked at.
+/// Terms are looked at in blocks of this many; a block whose largest term cannot matter is not
+/// looked at.
 const BLOCK: usize = 32;
 
-/// Accumulators inside a block: independent, so that additions overlap, and few, so that roundings do not pile up.
+/// Accumulators inside a block: independent, so that additions overlap, and few, so that roundings
+/// do not pile up.
 const LANES: usize = 8;
 
-/// A block is left out when its terms are below `2^−MARGIN` of the sum so far. Weights reach `2^68` and there are fewer
-/// than `2^15` terms, so all of them together are below `2^−110` of the sum, which one unit of [`SUM_UNITS`] pays for.
+/// A block is left out when its terms are below `2^−MARGIN` of the sum so far. Weights reach `2^68`
+/// and there are fewer than `2^15` terms, so all of them together are below `2^−110` of the sum,
+/// which one unit of [`SUM_UNITS`] pays for.
 const MARGIN: f64 = 200.0;
 
-/// What a sum of this module can be off by, in units of `2^−53` relative: 1 for the product, 3 for its weight, 3 in a lane, 3
-/// where lanes meet, 2 across blocks (compensated), 1 for what was left out. All terms are non-negative.
+/// What a sum of this module can be off by, in units of `2^−53` relative: 1 for the product, 3 for
+/// its weight, 3 in a lane, 3 where lanes meet, 2 across blocks (compensated), 1 for what was left
+/// out. All terms are non-negative.
 const SUM_UNITS: f64 = 13.0;
 
 /// A sequence of [`Scaled`] numbers, in order.
@@ -58,7 +62,8 @@ impl FromIterator<Scaled> for Series {
     }
 }
 
-/// A growing sequence stored back to front, so that `b_(m−j)` runs forward in memory while `j` does.
+/// A growing sequence stored back to front, so that `b_(m−j)` runs forward in memory while `j`
+/// does.
 #[derive(Debug, Clone)]
 pub(super) struct Mirror {
     stored: Series,
@@ -117,7 +122,8 @@ pub(super) fn convolve_up(a: &Series, b: &Mirror, m: usize, from: usize, to: usi
     sum_up(a, b, m, from, to, |_| 1.0)
 }
 
-/// At least `Σ_(j=from)^to weight(j)·a_j·b_(m−j)`, for weights in `[1, 2^68]` that are right to three roundings.
+/// At least `Σ_(j=from)^to weight(j)·a_j·b_(m−j)`, for weights in `[1, 2^68]` that are right to
+/// three roundings.
 pub(super) fn weighted_convolve_up(
     a: &Series,
     b: &Mirror,
@@ -228,7 +234,8 @@ pub(super) fn product_up(a: &Series, b: &Mirror, len: usize) -> Series {
     (0..len).map(|m| convolve_up(a, b, m, 0, m)).collect()
 }
 
-/// At least the first `len` coefficients of the `exponent`-th power of a series, by repeated squaring.
+/// At least the first `len` coefficients of the `exponent`-th power of a series, by repeated
+/// squaring.
 pub(super) fn power_up(base: &Series, mut exponent: u64, len: usize) -> Series {
     let mut square = base.clone();
     let mut power: Series = (0..len).map(|m| if m == 0 { Scaled::ONE } else { Scaled::ZERO }).collect();

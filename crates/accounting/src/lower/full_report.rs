@@ -63,8 +63,8 @@ fn report_of(question: &Question) -> Result<Report> {
         // On every grid the discrete Laplace tells more: the continuous one is the discrete one
         // with independent noise added. Its scale in whole steps is rounded up, by less than this.
         (Some(Noise::DiscreteLaplace { epsilon }), _) => Report::laplace(epsilon * (1.0 - STEP_ROUNDING) * share),
-        // The question names no grid, so it is about all of them; on finer and finer ones the discrete
-        // Gaussian comes as near to the continuous one as one likes.
+        // The question names no grid, so it is about all of them; on finer and finer ones the
+        // discrete Gaussian comes as near to the continuous one as one likes.
         (Some(Noise::DiscreteGaussian { ratio }), _) => Report::gaussian(ratio.next_down() * share),
         (Some(Noise::RoundedGaussian { ratio }), _) => {
             let (mu, cells) = rounded_records(question, ratio);

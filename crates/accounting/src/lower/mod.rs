@@ -1,4 +1,5 @@
-//! Lower bounds: exact losses of mechanisms in the class that was asked about, composed and rounded down.
+//! Lower bounds: exact losses of mechanisms in the class that was asked about, composed and rounded
+//! down.
 
 mod blocks;
 mod cells;
@@ -46,7 +47,8 @@ impl Method for TwoRr {
         true
     }
 
-    /// Of a class of randomizers: zero may be any of the values (`docs/theory/lower.md`, section 9).
+    /// Of a class of randomizers: zero may be any of the values (`docs/theory/lower.md`, section
+    /// 9).
     fn covers(&self, _adjacency: Adjacency) -> bool {
         true
     }
@@ -64,7 +66,8 @@ impl Method for TwoRr {
     }
 }
 
-/// `3-rr-pld`: m-ary randomized response, everyone else at a third value; for a class of all randomizers m = 3.
+/// `3-rr-pld`: m-ary randomized response, everyone else at a third value; for a class of all
+/// randomizers m = 3.
 struct ThirdValue;
 
 impl Method for ThirdValue {
@@ -81,7 +84,8 @@ impl Method for ThirdValue {
         true
     }
 
-    /// Of a class of randomizers: zero may be any of the values (`docs/theory/lower.md`, section 9).
+    /// Of a class of randomizers: zero may be any of the values (`docs/theory/lower.md`, section
+    /// 9).
     fn covers(&self, _adjacency: Adjacency) -> bool {
         true
     }
@@ -148,7 +152,8 @@ impl Method for OneBit {
             {
                 BinaryPair::two_level(scheme, epsilon, high_mass)?
             }
-            // Records ±a, noise of scale 2a/ε0: the report exceeds a with probability 1/2 from +a, and e^{−ε0}/2 from −a.
+            // Records ±a, noise of scale 2a/ε0: the report exceeds a with probability 1/2 from +a,
+            // and e^{−ε0}/2 from −a.
             (Some(Noise::Laplace { epsilon }), _) => {
                 let loss = epsilon * share_of_diameter(question);
                 BinaryPair::new(scheme, (-loss).exp() / 2.0, -(-loss).exp_m1() / 2.0)?
@@ -185,9 +190,9 @@ const MANY_ROUNDS: u64 = 10_000;
 /// Where nothing is left of a loss over all rounds but rounding, this share of them is looked at.
 const FEWER_ROUNDS: u64 = 8;
 
-/// Whether a Gaussian report along the line through the victim's records exceeds a threshold, as seen
-/// from the record that everybody else holds. `edge` takes a threshold to one that reports have, at or
-/// above it.
+/// Whether a Gaussian report along the line through the victim's records exceeds a threshold, as
+/// seen from the record that everybody else holds. `edge` takes a threshold to one that reports
+/// have, at or above it.
 ///
 /// For many speakers the variance of the likelihood ratio decides which threshold tells most. Where
 /// ones are rare that is no longer so.
@@ -228,8 +233,8 @@ fn gaussian_bits(question: &Question, mu: f64, edge: impl Fn(f64) -> f64) -> Res
     Ok(Box::new(attained))
 }
 
-/// The records of a rounded Gaussian along an axis, as far apart as any: their distance in deviations,
-/// and the cells as seen from the one that everybody else holds.
+/// The records of a rounded Gaussian along an axis, as far apart as any: their distance in
+/// deviations, and the cells as seen from the one that everybody else holds.
 ///
 /// The mechanism moves a record by a share of 1e-9 at most (up to 1e8 coordinates), towards 0. The
 /// cells do not move with it. A record further out than assumed here only makes a threshold tell
@@ -257,8 +262,8 @@ fn expected_speakers(scheme: &Scheme) -> f64 {
     scheme.fixed_size().map_or_else(|| clients * scheme.check_in_rate().unwrap_or(1.0), |size| size as f64)
 }
 
-/// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP, or sequential) randomizers, if that is what was
-/// asked about.
+/// ε0 of the class of *all* ε0-LDP (or (ε0, δ0)-LDP, or sequential) randomizers, if that is what
+/// was asked about.
 fn class_epsilon(question: &Question) -> Result<f64> {
     let randomizer = question.randomizer();
     match (randomizer.local().class, randomizer.local_guarantee()) {

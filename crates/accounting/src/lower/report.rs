@@ -145,8 +145,8 @@ impl Report {
     }
 }
 
-/// Two unit Gaussians split at `edge`, as seen from z; if there is none, all reports are on the side
-/// of it that `y` is not on.
+/// Two unit Gaussians split at `edge`, as seen from z; if there is none, all reports are on the
+/// side of it that `y` is not on.
 fn split_at(mu: f64, y: f64, edge: Option<f64>) -> (Region, Region) {
     match edge {
         Some(edge) => {

@@ -7,23 +7,28 @@ use super::deviance::{deviance_two_part, ln_1p_minus};
 use super::gamma::stirling_error;
 use super::tail_integral::decaying_integral;
 
-/// From here on (both parameters) the tail is integrated; below, the continued fraction takes at most a few hundred steps.
+/// From here on (both parameters) the tail is integrated; below, the continued fraction takes at
+/// most a few hundred steps.
 const INTEGRATE_FROM: f64 = 30.0;
 
-/// Steps after which the continued fraction or the series is declared not to converge, and the answer NaN.
+/// Steps after which the continued fraction or the series is declared not to converge, and the
+/// answer NaN.
 const MAX_STEPS: u32 = 20_000;
 
-/// `(I_x(a, b), 1 − I_x(a, b))`, the lower and upper tail at `x` of the Beta(a, b) distribution, `a, b > 0`.
+/// `(I_x(a, b), 1 − I_x(a, b))`, the lower and upper tail at `x` of the Beta(a, b) distribution,
+/// `a, b > 0`.
 ///
-/// Formula: tail = `x^a y^b/B(a, b)` × factor. The power term is Loader's saddle-point form (all terms of one sign). The
-/// factor, always for the tail that does not contain the mean, is Gauss–Legendre quadrature when both parameters are at
-/// least 30, and otherwise the continued fraction `BFRAC` of A. R. DiDonato, A. H. Morris, "Algorithm 708", ACM TOMS 18
-/// (1992), equation (9); the other tail is one minus it, and is not small.
-/// Direction: none; `docs/numerics.md` has the held error, about `10⁻¹⁵·(1 + |ln tail|)`.
-/// Rounding matters in `(a+b)·x`, `1 − x` and `a + b`: all three are carried with their residuals.
-/// Edge cases: `(0, 1)` at `x ≤ 0` and `(1, 0)` at `x ≥ 1`, so that a point outside the support is still answered; NaN for
-/// NaN, for parameters that are not positive and finite, and if an iteration does not converge. Held to `a, b ≥ ½`; for
-/// smaller parameters a tail near 0 that had to be formed as one minus the other keeps only absolute accuracy.
+/// Formula: tail = `x^a y^b/B(a, b)` × factor. The power term is Loader's saddle-point form (all
+/// terms of one sign). The factor, always for the tail that does not contain the mean, is
+/// Gauss–Legendre quadrature when both parameters are at least 30, and otherwise the continued
+/// fraction `BFRAC` of A. R. DiDonato, A. H. Morris, "Algorithm 708", ACM TOMS 18 (1992), equation
+/// (9); the other tail is one minus it, and is not small. Direction: none; `docs/numerics.md` has
+/// the held error, about `10⁻¹⁵·(1 + |ln tail|)`. Rounding matters in `(a+b)·x`, `1 − x` and
+/// `a + b`: all three are carried with their residuals. Edge cases: `(0, 1)` at `x ≤ 0` and
+/// `(1, 0)` at `x ≥ 1`, so that a point outside the support is still answered; NaN for NaN, for
+/// parameters that are not positive and finite, and if an iteration does not converge. Held to
+/// `a, b ≥ ½`; for smaller parameters a tail near 0 that had to be formed as one minus the other
+/// keeps only absolute accuracy.
 pub fn regularised_beta(a: f64, b: f64, x: f64) -> (f64, f64) {
     if x.is_nan() {
         return (f64::NAN, f64::NAN);
@@ -31,7 +36,8 @@ pub fn regularised_beta(a: f64, b: f64, x: f64) -> (f64, f64) {
     regularised(a, b, Proportion::from_value(x.clamp(0.0, 1.0)))
 }
 
-/// [`regularised_beta`] for `x` given by its complement `y = 1 − x`, which may be as small as `10⁻³⁰⁰`.
+/// [`regularised_beta`] for `x` given by its complement `y = 1 − x`, which may be as small as
+/// `10⁻³⁰⁰`.
 pub fn regularised_beta_of_complement(a: f64, b: f64, y: f64) -> (f64, f64) {
     let (upper, lower) = regularised_beta(b, a, y);
     (lower, upper)
@@ -106,7 +112,8 @@ impl Tail {
         self.ln_of(false)
     }
 
-    /// `power term / tail`: the logarithmic derivative of the asked tail in the natural coordinate (logit or logarithm).
+    /// `power term / tail`: the logarithmic derivative of the asked tail in the natural coordinate
+    /// (logit or logarithm).
     pub(super) fn slope(&self, lower: bool) -> f64 {
         if lower == self.is_lower {
             return 1.0 / self.factor;
@@ -122,7 +129,8 @@ pub(super) struct PowerTerm {
     pub(super) scale: f64,
 }
 
-/// `x^a y^b/B(a, b)` by Loader's form: `√(ab/(2π(a+b))) · exp(S(a+b) − S(a) − S(b) − D(a, (a+b)x) − D(b, (a+b)y))`.
+/// `x^a y^b/B(a, b)` by Loader's form: `√(ab/(2π(a+b))) · exp(S(a+b) − S(a) − S(b) − D(a,
+/// (a+b)x) − D(b, (a+b)y))`.
 pub(super) fn ln_power_term(a: f64, b: f64, split: Proportion) -> PowerTerm {
     let (total, total_low) = two_sum(a, b);
     let (mean_a, mean_a_low) = split.times(total, total_low);
@@ -159,8 +167,9 @@ pub(super) fn beta_tail(a: f64, b: f64, split: Proportion) -> Tail {
 fn tail_below_mean(a: f64, b: f64, split: Proportion, lambda: f64, term: PowerTerm, is_lower: bool) -> Tail {
     let beyond = (a + b) * split.y;
     if split.y <= 0.5 && (beyond < 0.5 || (beyond < 1.5 && b >= 0.5)) {
-        // Only for b < 3/2 and x towards 1: the fraction crawls and gathers rounding there, the other tail's series does
-        // not. For b ≥ ½ this tail is then at least erfc(√1.5) = 0.08, and one minus the other costs it four bits at most.
+        // Only for b < 3/2 and x towards 1: the fraction crawls and gathers rounding there, the
+        // other tail's series does not. For b ≥ ½ this tail is then at least erfc(√1.5) = 0.08, and
+        // one minus the other costs it four bits at most.
         return Tail { term, factor: positive_series(b, a, split.y), is_lower: !is_lower };
     }
     let factor = if a >= INTEGRATE_FROM && b >= INTEGRATE_FROM {
@@ -171,7 +180,8 @@ fn tail_below_mean(a: f64, b: f64, split: Proportion, lambda: f64, term: PowerTe
     Tail { term, factor, is_lower }
 }
 
-/// `∫_0^x (t/x)^(a−1) ((1−t)/y)^(b−1) dt/(xy)`, with the exponent's linear part taken from `λ`, where `a` and `b` cancel.
+/// `∫_0^x (t/x)^(a−1) ((1−t)/y)^(b−1) dt/(xy)`, with the exponent's linear part taken from `λ`,
+/// where `a` and `b` cancel.
 fn integrated(a: f64, b: f64, split: Proportion, lambda: f64) -> f64 {
     let Proportion { x, y, .. } = split;
     let rate = (lambda - (y - x)) / x / y;
@@ -180,7 +190,8 @@ fn integrated(a: f64, b: f64, split: Proportion, lambda: f64) -> f64 {
     decaying_integral(fall, rate, curvature, x) / x / y
 }
 
-/// `BFRAC`: the even part of the classical fraction, arranged so that only `λ` and `y` carry the small differences.
+/// `BFRAC`: the even part of the classical fraction, arranged so that only `λ` and `y` carry the
+/// small differences.
 fn continued_fraction(a: f64, b: f64, split: Proportion, lambda: f64) -> f64 {
     let Proportion { x, y, .. } = split;
     let c = 1.0 + lambda;
@@ -215,7 +226,8 @@ fn continued_fraction(a: f64, b: f64, split: Proportion, lambda: f64) -> f64 {
     f64::NAN
 }
 
-/// `I_x(a, b) = power term/a · Σ_j Π_{i<j} (a+b+i)/(a+1+i)·x`, all terms positive (DLMF 8.17.8 with 15.8.1).
+/// `I_x(a, b) = power term/a · Σ_j Π_{i<j} (a+b+i)/(a+1+i)·x`, all terms positive (DLMF 8.17.8 with
+/// 15.8.1).
 fn positive_series(a: f64, b: f64, x: f64) -> f64 {
     let mut sum = 1.0;
     let mut term = 1.0;

@@ -7,22 +7,26 @@ use super::log_concave_root::log_concave_root;
 /// Largest |logit| searched: beyond it `x` or `1 − x` is subnormal.
 const MAX_LOGIT: f64 = 708.0;
 
-/// A last step longer than this means the search has not settled (parameters far outside the held range): the answer is NaN.
+/// A last step longer than this means the search has not settled (parameters far outside the held
+/// range): the answer is NaN.
 pub(super) const MAX_POLISH: f64 = 1e-3;
 
-/// `(x, 1 − x)` with `I_x(a, b) = p`: the lower quantile of Beta(a, b), both parts to full relative accuracy.
+/// `(x, 1 − x)` with `I_x(a, b) = p`: the lower quantile of Beta(a, b), both parts to full relative
+/// accuracy.
 ///
-/// Method: Newton on `ln I` as a function of `logit x`, in which it is concave, so that the steps cannot diverge; then one
-/// step on the smaller of `x` and `1 − x` itself. For `p > ½` the upper tail `1 − p` (exact) is solved instead.
-/// Direction: none. The error is that of [`super::beta::regularised_beta`] carried to `x`; who needs a bound checks the
-/// answer, or bisects with [`super::bisect`].
-/// Edge cases: `(0, 1)` at `p = 0`, and where `x` would be below `10⁻³⁰⁷`; `(1, 0)` at `p = 1`; NaN for `p` outside
-/// `[0, 1]`, NaN, or parameters that are not positive and finite.
+/// Method: Newton on `ln I` as a function of `logit x`, in which it is concave, so that the steps
+/// cannot diverge; then one step on the smaller of `x` and `1 − x` itself. For `p > ½` the upper
+/// tail `1 − p` (exact) is solved instead. Direction: none. The error is that of
+/// [`super::beta::regularised_beta`] carried to `x`; who needs a bound checks the answer, or
+/// bisects with [`super::bisect`]. Edge cases: `(0, 1)` at `p = 0`, and where `x` would be below
+/// `10⁻³⁰⁷`; `(1, 0)` at `p = 1`; NaN for `p` outside `[0, 1]`, NaN, or parameters that are not
+/// positive and finite.
 pub fn inverse_regularised_beta(a: f64, b: f64, p: f64) -> (f64, f64) {
     if p > 0.5 { solve(a, b, 1.0 - p, false) } else { solve(a, b, p, true) }
 }
 
-/// `(x, 1 − x)` with `1 − I_x(a, b) = q`: the upper quantile, for `q` too small to be written as `1 − p`.
+/// `(x, 1 − x)` with `1 − I_x(a, b) = q`: the upper quantile, for `q` too small to be written as
+/// `1 − p`.
 ///
 /// Method, direction and edge cases as for [`inverse_regularised_beta`].
 pub fn inverse_regularised_beta_upper(a: f64, b: f64, q: f64) -> (f64, f64) {
@@ -38,7 +42,8 @@ fn solve(a: f64, b: f64, p: f64, lower: bool) -> (f64, f64) {
     if p == 0.0 {
         return if lower { (0.0, 1.0) } else { (1.0, 0.0) };
     }
-    // The upper tail is the lower one seen from the other side: solve in ±logit, in which the asked tail increases.
+    // The upper tail is the lower one seen from the other side: solve in ±logit, in which the asked
+    // tail increases.
     let sign = if lower { 1.0 } else { -1.0 };
     let target = p.ln();
     let evaluate = |w: f64| {

@@ -6,21 +6,21 @@ pub use super::deviance::deviance;
 
 /// `P(X = k)` for `X ~ Binomial(n, p)`.
 ///
-/// Citation: Loader (2000): `√(n/(2πk(n−k))) · exp(S(n) − S(k) − S(n−k) − D(k, np) − D(n−k, n(1−p)))`.
-/// Direction: none; relative error about `10⁻¹⁵·(1 + |ln pmf|)`, see `docs/numerics.md`.
-/// Rounding matters in `n·p` and `1 − p`: both are carried with their residuals, so the answer is for the float `p` as
-/// given and not for a neighbour (at `n = 10⁹`, 37 σ out, the neighbour differs by `10⁻¹⁰`).
-/// Edge cases: point masses at `p = 0` and `p = 1`; 0 for `k > n`; NaN for `p` outside `[0, 1]` or NaN. Counts above `2⁵³`
-/// are rounded to a float first.
+/// Citation: Loader (2000): `√(n/(2πk(n−k))) · exp(S(n) − S(k) − S(n−k) − D(k, np) − D(n−k,
+/// n(1−p)))`. Direction: none; relative error about `10⁻¹⁵·(1 + |ln pmf|)`, see `docs/numerics.md`.
+/// Rounding matters in `n·p` and `1 − p`: both are carried with their residuals, so the answer is
+/// for the float `p` as given and not for a neighbour (at `n = 10⁹`, 37 σ out, the neighbour
+/// differs by `10⁻¹⁰`). Edge cases: point masses at `p = 0` and `p = 1`; 0 for `k > n`; NaN for `p`
+/// outside `[0, 1]` or NaN. Counts above `2⁵³` are rounded to a float first.
 pub fn pmf(k: u64, n: u64, p: f64) -> f64 {
     pmf_of(k, n, Proportion::from_value(p))
 }
 
 /// [`pmf`] for `p` and `q = 1 − p` given separately.
 ///
-/// The smaller of the two is believed as it stands and the other is taken as its exact complement: a `q = 10⁻²⁰` survives
-/// that `p = 1` has forgotten.
-/// Edge cases: NaN when `p + q` is further from 1 than `10⁻¹⁵`, since then it is unclear what was meant.
+/// The smaller of the two is believed as it stands and the other is taken as its exact complement:
+/// a `q = 10⁻²⁰` survives that `p = 1` has forgotten. Edge cases: NaN when `p + q` is further from
+/// 1 than `10⁻¹⁵`, since then it is unclear what was meant.
 pub fn pmf_with_complement(k: u64, n: u64, p: f64, q: f64) -> f64 {
     pmf_of(k, n, proportion(p, q))
 }
@@ -196,7 +196,8 @@ mod tests {
         let direct = pmf(3, n, q);
         assert_eq!(pmf_with_complement(n - 3, n, 1.0 - q, q).to_bits(), direct.to_bits());
         assert!(lower_tail_with_complement(n - 3, n, 1.0, 1e-20) > 0.0);
-        // What forgetting the residual costs, so that the test above could fail: p rounded to 1 − q moves q by 1e-5 of itself.
+        // What forgetting the residual costs, so that the test above could fail: p rounded to 1 − q
+        // moves q by 1e-5 of itself.
         assert!((pmf(n - 3, n, 1.0 - q) / direct - 1.0).abs() > 1e-6);
     }
 }

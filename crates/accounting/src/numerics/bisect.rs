@@ -1,18 +1,20 @@
 //! Bisection that returns the end which was checked, never a midpoint.
 //!
-//! Invariant of every search: one end was evaluated and is safe, the other was evaluated and is not. The safe end is what
-//! comes back, so stopping early, a coarse tolerance or a predicate that is not monotone cost tightness and not privacy.
+//! Invariant of every search: one end was evaluated and is safe, the other was evaluated and is
+//! not. The safe end is what comes back, so stopping early, a coarse tolerance or a predicate that
+//! is not monotone cost tightness and not privacy.
 //!
-//! The predicate must answer `false` for NaN: write `delta(x) <= target`, which is false when `delta` is NaN, and not
-//! `!(delta(x) > target)`.
+//! The predicate must answer `false` for NaN: write `delta(x) <= target`, which is false when
+//! `delta` is NaN, and not `!(delta(x) > target)`.
 
-/// The smallest safe point of `[lo, hi]`, to `relative_tolerance`, for a predicate that becomes true as `x` grows.
+/// The smallest safe point of `[lo, hi]`, to `relative_tolerance`, for a predicate that becomes
+/// true as `x` grows.
 ///
-/// Halves the logarithm while `hi/lo > 4` and the interval after that, so that `10⁻³⁰⁰ … 10³⁰⁰` costs about ten evaluations
-/// more than `1 … 4`. Stops when `hi − lo ≤ relative_tolerance·hi` or no float lies between; a tolerance that is negative
-/// or NaN means the latter.
-/// Edge cases: `Ok(None)` when `hi` is not safe, and when the interval is not `0 ≤ lo ≤ hi < ∞`; `lo` itself when that is
-/// safe. An error of the predicate is passed on.
+/// Halves the logarithm while `hi/lo > 4` and the interval after that, so that `10⁻³⁰⁰ … 10³⁰⁰`
+/// costs about ten evaluations more than `1 … 4`. Stops when `hi − lo ≤ relative_tolerance·hi` or
+/// no float lies between; a tolerance that is negative or NaN means the latter. Edge cases:
+/// `Ok(None)` when `hi` is not safe, and when the interval is not `0 ≤ lo ≤ hi < ∞`; `lo` itself
+/// when that is safe. An error of the predicate is passed on.
 pub fn smallest_safe<E>(
     lo: f64,
     hi: f64,
@@ -36,9 +38,11 @@ pub fn smallest_safe<E>(
     Ok(Some(safe_end))
 }
 
-/// The largest safe point of `[lo, hi]`, for a predicate that becomes false as `x` grows; the mirror of [`smallest_safe`].
+/// The largest safe point of `[lo, hi]`, for a predicate that becomes false as `x` grows; the
+/// mirror of [`smallest_safe`].
 ///
-/// Edge cases: `Ok(None)` when `lo` is not safe, and when the interval is not `0 ≤ lo ≤ hi < ∞`; `hi` itself when that is safe.
+/// Edge cases: `Ok(None)` when `lo` is not safe, and when the interval is not `0 ≤ lo ≤ hi < ∞`;
+/// `hi` itself when that is safe.
 pub fn largest_safe<E>(
     lo: f64,
     hi: f64,
@@ -62,7 +66,8 @@ pub fn largest_safe<E>(
     Ok(Some(safe_end))
 }
 
-/// The smallest safe integer of `lo ..= hi`, exactly, for a predicate that becomes true as `n` grows.
+/// The smallest safe integer of `lo ..= hi`, exactly, for a predicate that becomes true as `n`
+/// grows.
 ///
 /// Edge cases: `Ok(None)` when `hi` is not safe or `lo > hi`; `lo` when that is safe.
 pub fn smallest_safe_u64<E>(
@@ -88,7 +93,8 @@ pub fn smallest_safe_u64<E>(
     Ok(Some(safe_end))
 }
 
-/// The largest safe integer of `lo ..= hi`, exactly, for a predicate that becomes false as `n` grows.
+/// The largest safe integer of `lo ..= hi`, exactly, for a predicate that becomes false as `n`
+/// grows.
 ///
 /// Edge cases: `Ok(None)` when `lo` is not safe or `lo > hi`; `hi` when that is safe.
 pub fn largest_safe_u64<E>(
@@ -169,7 +175,8 @@ mod tests {
 
     #[test]
     fn nan_counts_as_unsafe() {
-        // sqrt(x − 2) is NaN below 2: a comparison that is false for NaN keeps the answer at 2 or above.
+        // sqrt(x − 2) is NaN below 2: a comparison that is false for NaN keeps the answer at 2 or
+        // above.
         let found = answer(smallest_safe(1.0, 10.0, 1e-12, |x: f64| Ok((x - 2.0).sqrt() <= 100.0)));
         assert!(found.is_some_and(|x| (2.0..2.0 + 1e-10).contains(&x)));
     }

@@ -1,6 +1,7 @@
 //! Error-free transformations: a float operation together with exactly what it rounded away.
 
-/// `(s, e)` with `s = fl(a + b)` and `s + e = a + b` exactly (Knuth's TwoSum), for any order of magnitudes.
+/// `(s, e)` with `s = fl(a + b)` and `s + e = a + b` exactly (Knuth's TwoSum), for any order of
+/// magnitudes.
 ///
 /// Exact unless `a + b` overflows, in which case `e` is NaN.
 pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
@@ -10,16 +11,18 @@ pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, error)
 }
 
-/// `(p, e)` with `p = fl(a·b)` and `p + e = a·b` exactly, unless the product overflows or its error underflows.
+/// `(p, e)` with `p = fl(a·b)` and `p + e = a·b` exactly, unless the product overflows or its error
+/// underflows.
 pub(super) fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
     (product, a.mul_add(b, -product))
 }
 
-/// A probability together with its complement, each an unevaluated sum of two floats, so that `x + y = 1` to about 106 bits.
+/// A probability together with its complement, each an unevaluated sum of two floats, so that
+/// `x + y = 1` to about 106 bits.
 ///
-/// At `n = 10⁹` the rounding of `1 − p` alone moves a binomial probability 37 σ out by `10⁻¹⁰`; keeping the low part is what
-/// makes "the binomial for *this* float `p`" a well-defined number.
+/// At `n = 10⁹` the rounding of `1 − p` alone moves a binomial probability 37 σ out by `10⁻¹⁰`;
+/// keeping the low part is what makes "the binomial for *this* float `p`" a well-defined number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proportion {
     pub(super) x: f64,

@@ -1,4 +1,5 @@
-//! Loader's deviance, the part of a binomial, Poisson, beta or gamma density that must not lose digits.
+//! Loader's deviance, the part of a binomial, Poisson, beta or gamma density that must not lose
+//! digits.
 
 /// `1/(2k + 3)`, the coefficients of `(atanh(v)/v − 1)/v²` in powers of `v²`.
 const ATANH_COEFFICIENTS: [f64; 24] = {
@@ -13,7 +14,8 @@ const ATANH_COEFFICIENTS: [f64; 24] = {
 
 /// `Σ_k v^(2k)/(2k + 3)` for `0 ≤ v² ≤ 0.2`.
 ///
-/// Stops at the first term that cannot change the sum; at `v² = 0.2` the term after the table is below `2⁻⁵³` of the sum.
+/// Stops at the first term that cannot change the sum; at `v² = 0.2` the term after the table is
+/// below `2⁻⁵³` of the sum.
 pub(super) fn atanh_tail(v_squared: f64) -> f64 {
     let mut sum = 0.0;
     let mut power = 1.0;
@@ -28,11 +30,12 @@ pub(super) fn atanh_tail(v_squared: f64) -> f64 {
     sum
 }
 
-/// `ln(1 + u) − u`, never positive, for `u > −1`; full relative accuracy also as `u → 0`, where it is `−u²/2`.
+/// `ln(1 + u) − u`, never positive, for `u > −1`; full relative accuracy also as `u → 0`, where it
+/// is `−u²/2`.
 ///
 /// Formula: with `v = u/(2 + u)`, `ln(1 + u) = 2 atanh v` and `2v − u = −u·v`, so the answer is
-/// `−u·v + 2v³·Σ v^(2k)/(2k + 3)`. Outside `−0.6 < u < 1.5` the direct difference loses less than two bits.
-/// Edge cases: `−∞` at `u = −1`, NaN below.
+/// `−u·v + 2v³·Σ v^(2k)/(2k + 3)`. Outside `−0.6 < u < 1.5` the direct difference loses less than
+/// two bits. Edge cases: `−∞` at `u = −1`, NaN below.
 pub(super) fn ln_1p_minus(u: f64) -> f64 {
     if u > -0.6 && u < 1.5 {
         let v = u / (2.0 + u);
@@ -45,18 +48,19 @@ pub(super) fn ln_1p_minus(u: f64) -> f64 {
 
 /// Deviance `D(x, m) = x ln(x/m) + m − x ≥ 0` for `x ≥ 0`, `m > 0`, with full relative accuracy.
 ///
-/// Citation: C. Loader, "Fast and accurate computation of binomial probabilities" (2000), function `bd0`; written here as
-/// `−x·(ln(1 + u) − u)`, `u = (m − x)/x`, which needs no switch of formula near `x = m`.
-/// Direction: none, a few ulps either way.
-/// Rounding matters in `m − x` when `m` was itself rounded (`m = n·p`): internal callers use the two-part form.
-/// Edge cases: `D(0, m) = m`; `D(x, 0) = ∞` for `x > 0`; negative or NaN arguments give NaN.
+/// Citation: C. Loader, "Fast and accurate computation of binomial probabilities" (2000), function
+/// `bd0`; written here as `−x·(ln(1 + u) − u)`, `u = (m − x)/x`, which needs no switch of formula
+/// near `x = m`. Direction: none, a few ulps either way. Rounding matters in `m − x` when `m` was
+/// itself rounded (`m = n·p`): internal callers use the two-part form. Edge cases: `D(0, m) = m`;
+/// `D(x, 0) = ∞` for `x > 0`; negative or NaN arguments give NaN.
 pub fn deviance(x: f64, mean: f64) -> f64 {
     deviance_two_part(x, mean, 0.0)
 }
 
 /// [`deviance`] for a mean known as `mean + mean_low`.
 ///
-/// The low part enters where it matters, in `m − x`; in the quotient by `x` its effect is below one ulp.
+/// The low part enters where it matters, in `m − x`; in the quotient by `x` its effect is below one
+/// ulp.
 pub(super) fn deviance_two_part(x: f64, mean: f64, mean_low: f64) -> f64 {
     if x.is_nan() || mean.is_nan() || x < 0.0 || mean < 0.0 {
         return f64::NAN;

@@ -1,8 +1,8 @@
 //! Arithmetic that says which way it rounds.
 //!
-//! NaN stays NaN and an infinite operand stays infinite. A finite result that overflows upward is `+∞`, a bound that claims
-//! nothing. No rounding mode is switched: the exact rounding error decides whether the neighbouring float is needed, so an
-//! exact operation stays exact.
+//! NaN stays NaN and an infinite operand stays infinite. A finite result that overflows upward is
+//! `+∞`, a bound that claims nothing. No rounding mode is switched: the exact rounding error
+//! decides whether the neighbouring float is needed, so an exact operation stays exact.
 
 use super::compensated::{two_product, two_sum};
 
@@ -42,10 +42,12 @@ pub fn mul_down(a: f64, b: f64) -> f64 {
     -mul_up(-a, b)
 }
 
-/// A float `≥ Σ x_i` of non-negative terms; a few ulps above the exact sum at most, however many the terms.
+/// A float `≥ Σ x_i` of non-negative terms; a few ulps above the exact sum at most, however many
+/// the terms.
 ///
-/// Method: the rounding errors of the running sum are themselves summed upward. Holds for terms of either sign, except that
-/// a sum which overflows on the way is `+∞`. Edge cases: 0 for no terms; `+∞` if a term is; NaN if a term is.
+/// Method: the rounding errors of the running sum are themselves summed upward. Holds for terms of
+/// either sign, except that a sum which overflows on the way is `+∞`. Edge cases: 0 for no terms;
+/// `+∞` if a term is; NaN if a term is.
 pub fn sum_up(terms: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, error, special) = running_sum(terms);
     if special.is_nan() {
@@ -56,7 +58,8 @@ pub fn sum_up(terms: impl IntoIterator<Item = f64>) -> f64 {
 
 /// A float `≤ Σ x_i` of non-negative terms; a few ulps below the exact sum at most.
 ///
-/// Edge cases: as for [`sum_up`], except that a sum of finite terms which overflows is the largest finite float.
+/// Edge cases: as for [`sum_up`], except that a sum of finite terms which overflows is the largest
+/// finite float.
 pub fn sum_down(terms: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, error, special) = running_sum(terms.into_iter().map(|x| -x));
     if special.is_nan() || special.is_infinite() {
@@ -65,7 +68,8 @@ pub fn sum_down(terms: impl IntoIterator<Item = f64>) -> f64 {
     if sum.is_finite() { -add_up(sum, error) } else { f64::MAX }
 }
 
-/// `(s, e, special)`: running sum, an upper bound on what its roundings lost, and the sum of the non-finite terms.
+/// `(s, e, special)`: running sum, an upper bound on what its roundings lost, and the sum of the
+/// non-finite terms.
 fn running_sum(terms: impl IntoIterator<Item = f64>) -> (f64, f64, f64) {
     let (mut sum, mut error, mut special) = (0.0, 0.0, 0.0);
     for term in terms {
@@ -81,10 +85,12 @@ fn running_sum(terms: impl IntoIterator<Item = f64>) -> (f64, f64, f64) {
     (sum, error, special)
 }
 
-/// A float `≥ value·(1 + relative)`, for `value ≥ 0`, `relative ≥ 0`: pays for a relative error once, upward.
+/// A float `≥ value·(1 + relative)`, for `value ≥ 0`, `relative ≥ 0`: pays for a relative error
+/// once, upward.
 ///
-/// Always at least one float above `value`: a zero is taken for an underflow and becomes the smallest positive float.
-/// Edge cases: `∞` stays `∞`; NaN, and a negative `value` or `relative`, give NaN, since "up" would not mean "safe" there.
+/// Always at least one float above `value`: a zero is taken for an underflow and becomes the
+/// smallest positive float. Edge cases: `∞` stays `∞`; NaN, and a negative `value` or `relative`,
+/// give NaN, since "up" would not mean "safe" there.
 pub fn inflate(value: f64, relative: f64) -> f64 {
     if value >= 0.0 && relative >= 0.0 {
         if value == 0.0 && relative.is_infinite() {
@@ -95,9 +101,11 @@ pub fn inflate(value: f64, relative: f64) -> f64 {
     f64::NAN
 }
 
-/// A float `≤ value·(1 − relative)` and `≥ 0`, for `value ≥ 0`, `relative ≥ 0`; at least one float below a positive `value`.
+/// A float `≤ value·(1 − relative)` and `≥ 0`, for `value ≥ 0`, `relative ≥ 0`; at least one float
+/// below a positive `value`.
 ///
-/// Edge cases: 0 for `relative ≥ 1` and for `value = 0`; otherwise `∞` stays `∞`; NaN as for [`inflate`].
+/// Edge cases: 0 for `relative ≥ 1` and for `value = 0`; otherwise `∞` stays `∞`; NaN as for
+/// [`inflate`].
 pub fn deflate(value: f64, relative: f64) -> f64 {
     if value >= 0.0 && relative >= 0.0 {
         if value == 0.0 || relative >= 1.0 {
@@ -166,7 +174,8 @@ mod tests {
     proptest! {
         #[test]
         fn sums_enclose_the_exact_one(terms in prop::collection::vec(0_u64..1 << 53, 0..50), scale in -40_i32..0) {
-            // Integers below 2⁵³ times a power of two are floats, and their sum fits u128: the truth is exact.
+            // Integers below 2⁵³ times a power of two are floats, and their sum fits u128: the
+            // truth is exact.
             let truth: u128 = terms.iter().map(|&t| u128::from(t)).sum();
             let unit = 2.0_f64.powi(scale);
             let floats = || terms.iter().map(|&t| t as f64 * unit);

@@ -48,13 +48,14 @@ pub fn ln_gamma(x: f64) -> f64 {
     libm::lgamma_r(x).0
 }
 
-/// Stirling error `S(x) = ln Γ(x + 1) − (x + ½) ln x + x − ½ ln(2π)`, for real `x > 0`, to full relative accuracy.
+/// Stirling error `S(x) = ln Γ(x + 1) − (x + ½) ln x + x − ½ ln(2π)`, for real `x > 0`, to full
+/// relative accuracy.
 ///
-/// Citation: Loader (2000), `stirlerr`. From 16 on Stirling's series, whose first neglected term is below `10⁻¹⁷` of the sum;
-/// below, the recurrence `S(x) = S(x + 1) + atanh(v)/v − 1`, `v = 1/(2x + 1)`, in which every term is positive, so nothing
-/// cancels (subtracting `ln Γ` would lose a digit for every factor of ten in `x`). Integers come from a table.
-/// Direction: none, a few ulps either way.
-/// Edge cases: `∞` at 0, 0 at `∞`, NaN for negative `x` and NaN.
+/// Citation: Loader (2000), `stirlerr`. From 16 on Stirling's series, whose first neglected term is
+/// below `10⁻¹⁷` of the sum; below, the recurrence `S(x) = S(x + 1) + atanh(v)/v − 1`,
+/// `v = 1/(2x + 1)`, in which every term is positive, so nothing cancels (subtracting `ln Γ` would
+/// lose a digit for every factor of ten in `x`). Integers come from a table. Direction: none, a few
+/// ulps either way. Edge cases: `∞` at 0, 0 at `∞`, NaN for negative `x` and NaN.
 pub fn stirling_error(x: f64) -> f64 {
     if x.is_nan() || x < 0.0 {
         return f64::NAN;
@@ -80,7 +81,8 @@ pub fn stirling_error(x: f64) -> f64 {
 fn stirling_series(x: f64) -> f64 {
     let inverse = 1.0 / x;
     let square = inverse * inverse;
-    // Plain products, not fused ones: without the machine's own instruction a fused product is a slow call.
+    // Plain products, not fused ones: without the machine's own instruction a fused product is a
+    // slow call.
     STIRLING_SERIES.iter().fold(0.0, |sum, &c| sum * square + c) * inverse
 }
 
@@ -97,13 +99,13 @@ fn stirling_step(x: f64) -> f64 {
 
 /// `ln C(n, k)` for real `0 ≤ k ≤ n`, `C(n, k) = Γ(n+1)/(Γ(k+1) Γ(n−k+1))`.
 ///
-/// Formula: for `k ≤ n/2`, `k ln(n/k) − (n−k) ln(1 − k/n) + ½ ln(n/(2πk(n−k))) + S(n) − S(k) − S(n−k)`; the two large terms
-/// are both positive, so nothing of the size of `n ln n` is ever subtracted (differences of `ln Γ` cost `10⁻⁶` at
-/// `n = 10⁹`). When `n` and `k` are integers and `C(n, k) ≤ 2⁵³` the coefficient is formed exactly.
-/// Direction: none.
-/// Rounding: full *relative* accuracy when `k` and `n − k` are at least 1; for fractional `k` below 1 the answer tends to 0
-/// and the error, about `10⁻¹⁶`, is then absolute.
-/// Edge cases: 0 at `k = 0` and `k = n`; `−∞` for `k < 0` or `k > n`; NaN for NaN, `n < 0` or infinite arguments.
+/// Formula: for `k ≤ n/2`, `k ln(n/k) − (n−k) ln(1 − k/n) + ½
+/// ln(n/(2πk(n−k))) + S(n) − S(k) − S(n−k)`; the two large terms are both positive, so nothing of
+/// the size of `n ln n` is ever subtracted (differences of `ln Γ` cost `10⁻⁶` at `n = 10⁹`). When
+/// `n` and `k` are integers and `C(n, k) ≤ 2⁵³` the coefficient is formed exactly. Direction: none.
+/// Rounding: full *relative* accuracy when `k` and `n − k` are at least 1; for fractional `k` below
+/// 1 the answer tends to 0 and the error, about `10⁻¹⁶`, is then absolute. Edge cases: 0 at `k = 0`
+/// and `k = n`; `−∞` for `k < 0` or `k > n`; NaN for NaN, `n < 0` or infinite arguments.
 pub fn ln_binomial(n: f64, k: f64) -> f64 {
     if n.is_nan() || k.is_nan() || n < 0.0 || n.is_infinite() {
         return f64::NAN;
@@ -173,12 +175,14 @@ mod tests {
 
     #[test]
     fn pascal_holds_across_the_exact_limit() {
-        // C(n, k) = C(n−1, k−1) + C(n−1, k), with k/n and 1 − k/n the two shares; n = 60 is exact in part only.
+        // C(n, k) = C(n−1, k−1) + C(n−1, k), with k/n and 1 − k/n the two shares; n = 60 is exact
+        // in part only.
         for n in 20..200 {
             for k in 1..n {
                 let (n, k) = (f64::from(n), f64::from(k));
                 let ratio = ln_binomial(n - 1.0, k - 1.0) - ln_binomial(n, k);
-                // Each logarithm is below 140 and good to about 2 ulps of itself: 4·140·2⁻⁵³ ≈ 6e-14.
+                // Each logarithm is below 140 and good to about 2 ulps of itself:
+                // 4·140·2⁻⁵³ ≈ 6e-14.
                 assert!((ratio - (k / n).ln()).abs() < 6e-14, "{n} {k}");
             }
         }

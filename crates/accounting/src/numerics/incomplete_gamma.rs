@@ -7,7 +7,8 @@ use super::gamma::stirling_error;
 use super::log_concave_root::log_concave_root;
 use super::tail_integral::decaying_integral;
 
-/// From this shape on the tail is integrated; below, series and fraction take at most a few hundred steps.
+/// From this shape on the tail is integrated; below, series and fraction take at most a few hundred
+/// steps.
 const INTEGRATE_FROM: f64 = 30.0;
 
 /// Steps after which series or fraction is declared not to converge, and the answer NaN.
@@ -18,18 +19,20 @@ const MAX_LN: f64 = 708.0;
 
 /// `(P(a, x), Q(a, x))`, the lower and upper tail at `x` of the Gamma(a, 1) distribution, `a > 0`.
 ///
-/// Formula: tail = `x^a e^−x/Γ(a)` × factor, the power term by Loader's form `√(a/2π)·exp(−S(a) − D(a, x))`. The factor, always
-/// for the tail that does not contain the mean, is Gauss–Legendre quadrature for `a ≥ 30`; below that the positive series
-/// DLMF 8.7.1 (lower) or the continued fraction DLMF 8.9.2 (upper).
-/// Direction: none; `docs/numerics.md` has the held error, about `10⁻¹⁵·(1 + |ln tail|)`.
-/// Edge cases: `(0, 1)` for `x ≤ 0`, `(1, 0)` at `x = ∞`; NaN for NaN, for `a` not positive and finite, and if an iteration
-/// does not converge. Held to `a ≥ ½`; below, an upper tail formed as one minus the lower keeps only absolute accuracy.
+/// Formula: tail = `x^a e^−x/Γ(a)` × factor, the power term by Loader's form
+/// `√(a/2π)·exp(−S(a) − D(a, x))`. The factor, always for the tail that does not contain the mean,
+/// is Gauss–Legendre quadrature for `a ≥ 30`; below that the positive series DLMF 8.7.1 (lower) or
+/// the continued fraction DLMF 8.9.2 (upper). Direction: none; `docs/numerics.md` has the held
+/// error, about `10⁻¹⁵·(1 + |ln tail|)`. Edge cases: `(0, 1)` for `x ≤ 0`, `(1, 0)` at `x = ∞`; NaN
+/// for NaN, for `a` not positive and finite, and if an iteration does not converge. Held to
+/// `a ≥ ½`; below, an upper tail formed as one minus the lower keeps only absolute accuracy.
 pub fn regularised_gamma(a: f64, x: f64) -> (f64, f64) {
     let tail = gamma_tail(a, x);
     (tail.lower(), tail.upper())
 }
 
-/// `(ln P(a, x), ln Q(a, x))`, finite where the tail itself underflows. Edge cases as for [`regularised_gamma`].
+/// `(ln P(a, x), ln Q(a, x))`, finite where the tail itself underflows. Edge cases as for
+/// [`regularised_gamma`].
 pub fn ln_regularised_gamma(a: f64, x: f64) -> (f64, f64) {
     let tail = gamma_tail(a, x);
     (tail.ln_lower(), tail.ln_upper())
@@ -37,11 +40,10 @@ pub fn ln_regularised_gamma(a: f64, x: f64) -> (f64, f64) {
 
 /// `x` with `P(a, x) = p`: the lower quantile of Gamma(a, 1).
 ///
-/// Method: Newton on `ln P` as a function of `ln x`, in which it is concave, then one step on `x` itself; for `p > ½` the
-/// exact upper tail `1 − p` is solved instead.
-/// Direction: none; who needs a bound checks the answer.
-/// Edge cases: 0 at `p = 0` and where `x` would be below `10⁻³⁰⁷`; `∞` at `p = 1`; NaN for `p` outside `[0, 1]`, NaN, or `a`
-/// not positive and finite.
+/// Method: Newton on `ln P` as a function of `ln x`, in which it is concave, then one step on `x`
+/// itself; for `p > ½` the exact upper tail `1 − p` is solved instead. Direction: none; who needs a
+/// bound checks the answer. Edge cases: 0 at `p = 0` and where `x` would be below `10⁻³⁰⁷`; `∞` at
+/// `p = 1`; NaN for `p` outside `[0, 1]`, NaN, or `a` not positive and finite.
 pub fn inverse_regularised_gamma(a: f64, p: f64) -> f64 {
     if p > 0.5 { solve(a, 1.0 - p, false) } else { solve(a, p, true) }
 }
@@ -88,8 +90,9 @@ fn gamma_tail(a: f64, x: f64) -> Tail {
     }
     let term =
         PowerTerm { exponent: -stirling_error(a) - deviance(a, x), scale: a * (0.5 * std::f64::consts::FRAC_1_PI) };
-    // Just above the mean of a small shape the fraction crawls and gathers rounding, the series does not. For a ≥ ½ the upper
-    // tail is then at least erfc(√1.5) = 0.08, and one minus the lower costs it four bits at most.
+    // Just above the mean of a small shape the fraction crawls and gathers rounding, the series
+    // does not. For a ≥ ½ the upper tail is then at least erfc(√1.5) = 0.08, and one minus the
+    // lower costs it four bits at most.
     let is_lower = x <= a || x < 0.5 || (x < 1.5 && a >= 0.5);
     let factor = match (is_lower, a >= INTEGRATE_FROM) {
         (true, true) => integrated_lower(a, x),

@@ -1,15 +1,18 @@
-//! Bisection along a function that can be followed to its root: the same end as by halving, in fewer evaluations.
+//! Bisection along a function that can be followed to its root: the same end as by halving, in
+//! fewer evaluations.
 
 use super::bisect::{is_interval, middle, smallest_safe};
 
 /// How many guesses lead a [`smallest_safe_led`] at the most.
 const GUESSES: usize = 40;
 
-/// [`smallest_safe`] where `excess(x) ≤ 0` means safe and falls as `x` grows: the same point in a fraction of the evaluations, if it does.
+/// [`smallest_safe`] where `excess(x) ≤ 0` means safe and falls as `x` grows: the same point in a
+/// fraction of the evaluations, if it does.
 ///
-/// Regula falsi closes in on the root first (an end that stays while the other moves twice counts half, and where two guesses do not halve the bracket its
-/// middle is tried). Then the bisection is gone through, and evaluates nothing that the bracket has decided. What comes back is evaluated in any case: should
-/// `excess` not fall, the bisection is done as it is.
+/// Regula falsi closes in on the root first (an end that stays while the other moves twice counts
+/// half, and where two guesses do not halve the bracket its middle is tried). Then the bisection is
+/// gone through, and evaluates nothing that the bracket has decided. What comes back is evaluated
+/// in any case: should `excess` not fall, the bisection is done as it is.
 pub fn smallest_safe_led<E>(
     lo: f64,
     hi: f64,
@@ -98,7 +101,8 @@ mod tests {
                     Ok(excess(x))
                 }));
                 assert_eq!(found, expected, "{name} on {lo}..{hi}");
-                // A jump leaves nothing to be led by; neither does the search for neighbouring floats.
+                // A jump leaves nothing to be led by; neither does the search for neighbouring
+                // floats.
                 let few = name == "jump" || tolerance == 0.0 || 2 * led <= plain;
                 assert!(few && led <= 2 * plain + GUESSES, "{name} on {lo}..{hi}: {led} for {plain}");
             }

@@ -3,15 +3,15 @@
 /// Evaluations after which the search is declared failed.
 const MAX_STEPS: u32 = 200;
 
-/// Finds `w` in `[low, high]` with `ln_tail(w) = target`, for `ln_tail` increasing and concave; `evaluate` answers
-/// `(ln_tail(w), ln_tail'(w))`.
+/// Finds `w` in `[low, high]` with `ln_tail(w) = target`, for `ln_tail` increasing and concave;
+/// `evaluate` answers `(ln_tail(w), ln_tail'(w))`.
 ///
-/// A concave function lies under its tangents, so the first Newton step lands left of the root (or on it) and the following
-/// ones climb towards it without overshooting: no start is too bad, also for targets of `−690`. It may be slow: where the
-/// tail is `exp(−e^−w)`, a step moves `w` by 1 only. So the bracket is kept, and halved whenever a step leaves it or the last
-/// one gained less than a factor of ten.
-/// Returns the last iterate when steps fall below rounding, an end of the interval if the root is beyond it, and NaN if an
-/// evaluation is NaN or the steps do not settle.
+/// A concave function lies under its tangents, so the first Newton step lands left of the root (or
+/// on it) and the following ones climb towards it without overshooting: no start is too bad, also
+/// for targets of `−690`. It may be slow: where the tail is `exp(−e^−w)`, a step moves `w` by 1
+/// only. So the bracket is kept, and halved whenever a step leaves it or the last one gained less
+/// than a factor of ten. Returns the last iterate when steps fall below rounding, an end of the
+/// interval if the root is beyond it, and NaN if an evaluation is NaN or the steps do not settle.
 pub(super) fn log_concave_root(
     start: f64,
     low: f64,

@@ -1,13 +1,15 @@
 //! Sums of numbers held as logarithms, with and without sign.
 //!
-//! NaN is propagated, never dropped: a maximum that skips NaN would turn a failed term into a smaller sum.
+//! NaN is propagated, never dropped: a maximum that skips NaN would turn a failed term into a
+//! smaller sum.
 
 use std::ops::{Add, Mul, Neg};
 
 /// `ln(e^a + e^b)`.
 ///
-/// Formula: `max + ln(1 + e^(min − max))`; error at most about one ulp of the larger argument plus one of the result.
-/// Direction: none. Edge cases: `−∞` is an absent term; `+∞` wins; NaN in either gives NaN.
+/// Formula: `max + ln(1 + e^(min − max))`; error at most about one ulp of the larger argument plus
+/// one of the result. Direction: none. Edge cases: `−∞` is an absent term; `+∞` wins; NaN in either
+/// gives NaN.
 pub fn log_add(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         return f64::NAN;
@@ -21,8 +23,9 @@ pub fn log_add(a: f64, b: f64) -> f64 {
 
 /// `ln Σ e^(x_i)` in one pass, rescaling when a new maximum comes.
 ///
-/// Direction: none; the terms are positive, so the relative error of the sum is at most `n` ulps, plus that of the
-/// exponents. Edge cases: `−∞` for no terms; `+∞` if any term is `+∞`; NaN if any is NaN, whatever the others are.
+/// Direction: none; the terms are positive, so the relative error of the sum is at most `n` ulps,
+/// plus that of the exponents. Edge cases: `−∞` for no terms; `+∞` if any term is `+∞`; NaN if any
+/// is NaN, whatever the others are.
 pub fn log_sum_exp(terms: impl IntoIterator<Item = f64>) -> f64 {
     let mut largest = f64::NEG_INFINITY;
     let mut sum = 0.0;
@@ -64,7 +67,8 @@ impl SignedLog {
         Self::new(value.abs().ln(), value)
     }
 
-    /// `sign·e^ln_abs`, where only the sign of `sign` counts; NaN in either gives an unknown number.
+    /// `sign·e^ln_abs`, where only the sign of `sign` counts; NaN in either gives an unknown
+    /// number.
     pub fn new(ln_abs: f64, sign: f64) -> Self {
         if ln_abs.is_nan() || sign.is_nan() {
             Self::UNKNOWN
@@ -124,8 +128,9 @@ impl Neg for SignedLog {
 
 /// `Σ x_i` of signed logarithms: positive and negative parts apart, one subtraction at the end.
 ///
-/// Direction: none. What cancels in that one subtraction is lost, and no more: the absolute error is a few ulps of the
-/// larger part. Edge cases: zero for no terms; unknown (NaN) if any term is, or if both parts are infinite.
+/// Direction: none. What cancels in that one subtraction is lost, and no more: the absolute error
+/// is a few ulps of the larger part. Edge cases: zero for no terms; unknown (NaN) if any term is,
+/// or if both parts are infinite.
 pub fn signed_log_sum_exp(terms: impl IntoIterator<Item = SignedLog>) -> SignedLog {
     let (mut plus, mut minus) = (Vec::new(), Vec::new());
     for term in terms {
@@ -206,7 +211,8 @@ mod tests {
         #[test]
         fn agrees_with_plain_sums(terms in prop::collection::vec(-50.0_f64..50.0, 1..40)) {
             let plain: f64 = terms.iter().map(|x| x.exp()).sum();
-            // 40 positive terms, 1 ulp each and 1 per addition, and an exponent of 50 that rounds to 50 ulps.
+            // 40 positive terms, 1 ulp each and 1 per addition, and an exponent of 50 that rounds
+            // to 50 ulps.
             prop_assert!((log_sum_exp(terms.iter().copied()) - plain.ln()).abs() < 1e-14);
             let folded = terms.iter().fold(-INF, |sum, &x| log_add(sum, x));
             prop_assert!((folded - plain.ln()).abs() < 40.0 * 1e-14);

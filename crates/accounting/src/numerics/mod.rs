@@ -1,4 +1,5 @@
-//! Special functions, log-space sums and directed rounding: the arithmetic under every privacy number.
+//! Special functions, log-space sums and directed rounding: the arithmetic under every privacy
+//! number.
 //!
 //! | module | what it answers |
 //! |---|---|
@@ -13,9 +14,10 @@
 //! | [`bisect`] | bisection that returns the end which was checked to be safe |
 //! | [`led_bisection`] | the same end in fewer evaluations, along a function that can be followed to its root |
 //!
-//! The special functions round to nearest-ish and are *not* bounds: `docs/numerics.md` states the relative error held by
-//! the tests, and a caller who needs a bound pays for it with [`directed::inflate`] or [`directed::deflate`].
-//! No function panics; NaN in gives NaN out; an iteration that does not converge answers NaN, never a plausible number.
+//! The special functions round to nearest-ish and are *not* bounds: `docs/numerics.md` states the
+//! relative error held by the tests, and a caller who needs a bound pays for it with
+//! [`directed::inflate`] or [`directed::deflate`]. No function panics; NaN in gives NaN out; an
+//! iteration that does not converge answers NaN, never a plausible number.
 
 pub mod beta;
 mod beta_inverse;

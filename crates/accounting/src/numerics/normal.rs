@@ -12,11 +12,10 @@ const SQRT_2_PI: f64 = 2.5066282746310007;
 
 /// `Φ(x) = ½ erfc(−x/√2)`, with full relative accuracy in the lower tail down to `Φ(−37) ≈ 10⁻³⁰⁰`.
 ///
-/// Citation: `erfc` of `libm` (FreeBSD msun), below one ulp.
-/// Direction: none.
-/// Rounding matters in `x/√2`: at `x = −37` half an ulp there is `10⁻¹³` of `Φ`. The residual of the division is therefore
-/// carried, and paid by one derivative step.
-/// Edge cases: 0 at `−∞`, 1 at `∞`, NaN for NaN. Below `x = −38.5` the answer underflows; use [`ln_cdf`].
+/// Citation: `erfc` of `libm` (FreeBSD msun), below one ulp. Direction: none. Rounding matters in
+/// `x/√2`: at `x = −37` half an ulp there is `10⁻¹³` of `Φ`. The residual of the division is
+/// therefore carried, and paid by one derivative step. Edge cases: 0 at `−∞`, 1 at `∞`, NaN for
+/// NaN. Below `x = −38.5` the answer underflows; use [`ln_cdf`].
 pub fn cdf(x: f64) -> f64 {
     let (scaled, rounded_away) = two_product(-x, FRAC_1_SQRT_2_HIGH);
     if !scaled.is_finite() {
@@ -35,8 +34,9 @@ pub fn upper_tail(x: f64) -> f64 {
 
 /// `ln Φ(x)`, to `x = −10⁸` and further: until `x²/2` overflows.
 ///
-/// Formula: `ln(½ erfc)` down to `−20`; below, `−x²/2 − ½ ln(2π) − ln(−x) + ln(1 − 1/x² + 3/x⁴ − 15/x⁶ + …)` (DLMF 7.12.1),
-/// whose seventh term is `10⁻¹⁴` at `−20` against a sum of 200: below one ulp. For positive `x`, `ln(1 − Φ(−x))`.
+/// Formula: `ln(½ erfc)` down to `−20`; below,
+/// `−x²/2 − ½ ln(2π) − ln(−x) + ln(1 − 1/x² + 3/x⁴ − 15/x⁶ + …)` (DLMF 7.12.1), whose seventh term
+/// is `10⁻¹⁴` at `−20` against a sum of 200: below one ulp. For positive `x`, `ln(1 − Φ(−x))`.
 /// Direction: none. Edge cases: `−∞` at `−∞`, 0 at `∞`, NaN for NaN.
 pub fn ln_cdf(x: f64) -> f64 {
     if x > 0.0 {
@@ -53,10 +53,10 @@ pub fn ln_cdf(x: f64) -> f64 {
 
 /// `Φ⁻¹(p)`.
 ///
-/// Method: the rational start of Abramowitz & Stegun 26.2.23 (absolute error below `4.5·10⁻⁴`), then Newton, which squares
-/// it: on `ln Φ` in the tail, and on `Φ − ½` near the centre, so that `p → ½` keeps its relative accuracy.
-/// Direction: none.
-/// Edge cases: `−∞` at 0, `∞` at 1, NaN outside `[0, 1]` and for NaN.
+/// Method: the rational start of Abramowitz & Stegun 26.2.23 (absolute error below `4.5·10⁻⁴`),
+/// then Newton, which squares it: on `ln Φ` in the tail, and on `Φ − ½` near the centre, so that
+/// `p → ½` keeps its relative accuracy. Direction: none. Edge cases: `−∞` at 0, `∞` at 1, NaN
+/// outside `[0, 1]` and for NaN.
 pub fn quantile(p: f64) -> f64 {
     if p > 0.5 { -lower_quantile(1.0 - p) } else { lower_quantile(p) }
 }
@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn the_residual_of_the_division_is_needed() {
-        // Without it, some argument near −37 is off by more than 1e-14: this is what the correction buys.
+        // Without it, some argument near −37 is off by more than 1e-14: this is what the correction
+        // buys.
         let worst = (0..1000)
             .map(|i| -36.0 - f64::from(i) * 1e-3)
             .map(|x| (0.5 * libm::erfc(-x * FRAC_1_SQRT_2_HIGH) / cdf(x) - 1.0).abs())

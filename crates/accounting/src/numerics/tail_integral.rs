@@ -15,13 +15,15 @@ const GAUSS_LEGENDRE: [(f64, f64); 8] = [
 /// Panels over which the exponent falls from 0 to about 40.
 const PANELS: u32 = 6;
 
-/// `∫_0^end exp(−fall(s)) ds` for a convex `fall` with `fall(0) = 0`, slope `rate` and second derivative `curvature` at 0.
+/// `∫_0^end exp(−fall(s)) ds` for a convex `fall` with `fall(0) = 0`, slope `rate` and second
+/// derivative `curvature` at 0.
 ///
-/// Method: cut at `s` where `fall(s)` is between 38 and 60, since by convexity what lies beyond is below `e^−38 < 10⁻¹⁶` of
-/// the integral, then 16-point Gauss–Legendre on six panels. On a panel the exponent falls by about 7, for which the rule's
-/// own error is below `10⁻²⁰`: only the rounding of `fall` remains. A continued fraction would need `√a` steps near the mean,
-/// `3·10⁴` at `a = 10⁹`, and gather their rounding; here the work is constant.
-/// Edge cases: a slightly negative `rate` (start just short of the mode) is fine; NaN gives NaN.
+/// Method: cut at `s` where `fall(s)` is between 38 and 60, since by convexity what lies beyond is
+/// below `e^−38 < 10⁻¹⁶` of the integral, then 16-point Gauss–Legendre on six panels. On a panel
+/// the exponent falls by about 7, for which the rule's own error is below `10⁻²⁰`: only the
+/// rounding of `fall` remains. A continued fraction would need `√a` steps near the mean, `3·10⁴` at
+/// `a = 10⁹`, and gather their rounding; here the work is constant. Edge cases: a slightly negative
+/// `rate` (start just short of the mode) is fine; NaN gives NaN.
 pub(super) fn decaying_integral(fall: impl Fn(f64) -> f64, rate: f64, curvature: f64, end: f64) -> f64 {
     // `max` and `min` drop NaN, so it must be caught before them.
     if rate.is_nan() || curvature.is_nan() || end.is_nan() {
@@ -29,7 +31,8 @@ pub(super) fn decaying_integral(fall: impl Fn(f64) -> f64, rate: f64, curvature:
     }
     let slope = rate.max(0.0);
     let mut cut = (80.0 / (slope + (slope * slope + 80.0 * curvature).sqrt())).min(end);
-    // Each loop changes the cut by a fixed factor and `fall` is convex, so these end quickly; the cap is for NaN and the like.
+    // Each loop changes the cut by a fixed factor and `fall` is convex, so these end quickly; the
+    // cap is for NaN and the like.
     for _ in 0..200 {
         let reached = fall(cut);
         if reached < 38.0 && cut < end {

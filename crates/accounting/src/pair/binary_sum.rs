@@ -12,10 +12,13 @@ pub(super) struct BinarySum {
 }
 
 impl BinarySum {
-    /// The masses of a window outside of which there is at most about `exp(ln_cut)`, from both ends inward.
+    /// The masses of a window outside of which there is at most about `exp(ln_cut)`, from both ends
+    /// inward.
     ///
-    /// The generating function `(p+qz)^h (q+pz)^{K−h}` satisfies a first-order differential equation, hence with `d_j = (h−j)q² + (K−h−j)p²`
-    /// `pq(j+1)·s_{j+1} = d_j·s_j + pq(K−j+1)·s_{j−1}`. While d_j ≥ 0 all terms are non-negative, and beyond it those of the mirrored recurrence are: nothing cancels.
+    /// The generating function `(p+qz)^h (q+pz)^{K−h}` satisfies a first-order differential
+    /// equation, hence with `d_j = (h−j)q² + (K−h−j)p²`
+    /// `pq(j+1)·s_{j+1} = d_j·s_j + pq(K−j+1)·s_{j−1}`. While d_j ≥ 0 all terms are non-negative,
+    /// and beyond it those of the mirrored recurrence are: nothing cancels.
     pub(super) fn new(clients: u64, ones: u64, p: f64, ln_cut: f64) -> Self {
         let (k, h, q) = (clients as f64, ones as f64, 1.0 - p);
         let parts = Parts::new(clients, ones, p);
@@ -63,7 +66,8 @@ impl BinarySum {
     }
 }
 
-/// How far from its mean the sum is with all but `exp(ln_cut)` on either side, by Bernstein: `t²/(2(Kpq + t/3)) = −ln_cut`.
+/// How far from its mean the sum is with all but `exp(ln_cut)` on either side, by Bernstein:
+/// `t²/(2(Kpq + t/3)) = −ln_cut`.
 pub(super) fn reach(clients: u64, p: f64, ln_cut: f64) -> f64 {
     let third = -ln_cut / 3.0;
     third + (third * third - 2.0 * ln_cut * clients as f64 * p * (1.0 - p)).sqrt()
@@ -76,8 +80,9 @@ struct Parts {
     p: f64,
 }
 
-/// Window ends whose largest term is below `exp(ln_cut − SLACK)` are moved inward: a recurrence must not start from an underflow. What this cuts off is
-/// nothing next to `exp(ln_cut)`, even with as many terms and counts as there are clients.
+/// Window ends whose largest term is below `exp(ln_cut − SLACK)` are moved inward: a recurrence
+/// must not start from an underflow. What this cuts off is nothing next to `exp(ln_cut)`, even with
+/// as many terms and counts as there are clients.
 const SLACK: f64 = 60.0;
 
 /// Terms below this share of the largest are left out of a sum.
@@ -90,8 +95,9 @@ impl Parts {
         Self { hold, rest, p }
     }
 
-    /// Counts outside of which, on either side, there is at most `exp(ln_cut)`: Bernstein's inequality for a sum of independent bits of total
-    /// variance Kpq, and no further out than masses can be told from 0.
+    /// Counts outside of which, on either side, there is at most `exp(ln_cut)`: Bernstein's
+    /// inequality for a sum of independent bits of total variance Kpq, and no further out than
+    /// masses can be told from 0.
     fn window(&self, ln_cut: f64) -> (u64, u64) {
         let clients = self.hold.trials + self.rest.trials;
         let mean = self.hold.mean() + self.rest.mean();
@@ -102,8 +108,8 @@ impl Parts {
         (nearest_telling(low, centre, tells), nearest_telling(high, centre, tells))
     }
 
-    /// Of the terms `P(hold = i)·P(rest = count − i)` the index of the largest, and its logarithm. Their ratios
-    /// `(h−i)(count−i)/((i+1)(K−h−count+i+1))·(q/p)²` decrease with i.
+    /// Of the terms `P(hold = i)·P(rest = count − i)` the index of the largest, and its logarithm.
+    /// Their ratios `(h−i)(count−i)/((i+1)(K−h−count+i+1))·(q/p)²` decrease with i.
     fn ln_largest_term(&self, count: u64) -> (u64, f64) {
         let (mut low, mut high) = (count.saturating_sub(self.rest.trials), count.min(self.hold.trials));
         while low < high {

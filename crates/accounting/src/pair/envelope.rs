@@ -1,10 +1,15 @@
-//! Binary randomized response, sharper: the worst of all datasets, because nothing need be revealed.
+//! Binary randomized response, sharper: the worst of all datasets, because nothing need be
+//! revealed.
 //!
-//! The other clients' bits are all there is to know, divergences are jointly convex, and each other client enters both hypotheses linearly with the same law: so the
-//! worst others hold bits, h of them a 1. With everyone speaking the count of ones is `Bin(h,1−p) + Bin(n−1−h,p) + Bern(victim)`. With k of n speaking, k−1 others are
-//! surely in and the last slot is the victim with probability γ = k/n, else another client whose bit is 1 with probability m' ∈ {p, 1−p}. Flipping all bits exchanges the
-//! directions, h and K−h, and the two m': one direction over all h and both m' covers both. The pointwise maximum of hockey-stick curves is a hockey-stick curve, and *that* is composed:
-//! the worst h may change from round to round. Proofs: `docs/theory/binary.md`.
+//! The other clients' bits are all there is to know, divergences are jointly convex, and each other
+//! client enters both hypotheses linearly with the same law: so the worst others hold bits, h of
+//! them a 1. With everyone speaking the count of ones is
+//! `Bin(h,1−p) + Bin(n−1−h,p) + Bern(victim)`. With k of n speaking, k−1 others are surely in and
+//! the last slot is the victim with probability γ = k/n, else another client whose bit is 1 with
+//! probability m' ∈ {p, 1−p}. Flipping all bits exchanges the directions, h and K−h, and the two
+//! m': one direction over all h and both m' covers both. The pointwise maximum of hockey-stick
+//! curves is a hockey-stick curve, and *that* is composed: the worst h may change from round to
+//! round. Proofs: `docs/theory/binary.md`.
 
 use super::binary_sum::{self, BinarySum};
 use super::window::Binomial;
@@ -16,7 +21,8 @@ use rayon::prelude::*;
 /// More clients than this may not speak: windows would be long enough for their rounding to show.
 const MAX_SPEAKING: u64 = 1_000_000;
 
-/// Outcomes that are looked at for one number of speaking clients, or for all sizes of a check-in together. Beyond it, neighbouring datasets are put together.
+/// Outcomes that are looked at for one number of speaking clients, or for all sizes of a check-in
+/// together. Beyond it, neighbouring datasets are put together.
 pub(crate) const OUTCOMES: f64 = 1e7;
 
 /// The same for a sketch: costs some 1e-3 of ε.
@@ -31,7 +37,8 @@ const PER_DEVIATION: f64 = 64.0;
 /// Logarithm of the mass that windows cut off.
 const LN_CUT: f64 = -69.0;
 
-/// Relative error of the curve's values: seeds to 1e-12, and for every outcome of the window the roundings of a step of a recurrence and of a sum.
+/// Relative error of the curve's values: seeds to 1e-12, and for every outcome of the window the
+/// roundings of a step of a recurrence and of a sum.
 fn relative_error(speaking: u64, p: f64) -> f64 {
     2e-12 + 12.0 * f64::EPSILON * 2.0 * binary_sum::reach(speaking, p, LN_CUT)
 }
@@ -51,14 +58,15 @@ impl Bit {
     }
 }
 
-/// How many datasets are scanned: each has a window of outcomes, and as many points of the curve as are typical. Where many speak, putting datasets together costs
-/// little, and fewer are looked at.
+/// How many datasets are scanned: each has a window of outcomes, and as many points of the curve as
+/// are typical. Where many speak, putting datasets together costs little, and fewer are looked at.
 fn affordable_scans(speaking: u64, p: f64, outcomes: f64) -> f64 {
     let outcomes = outcomes / (speaking as f64 / MANY).max(1.0);
     outcomes / (2.0 * binary_sum::reach(speaking, p, LN_CUT) + 2000.0) + 100.0
 }
 
-/// A number of speaking clients, the probability that the victim is one of them, how likely this size is, and how many datasets of it to scan.
+/// A number of speaking clients, the probability that the victim is one of them, how likely this
+/// size is, and how many datasets of it to scan.
 struct Size {
     speaking: u64,
     presence: f64,
@@ -66,7 +74,9 @@ struct Size {
     scans: u64,
 }
 
-/// The curve of binary randomized response with this ε0, an upper bound for every dataset and both directions. `blanket` is the loss of its blanket pair, another such bound; about so many `outcomes` are looked at.
+/// The curve of binary randomized response with this ε0, an upper bound for every dataset and both
+/// directions. `blanket` is the loss of its blanket pair, another such bound; about so many
+/// `outcomes` are looked at.
 pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice, outcomes: f64) -> Result<Curve> {
     let bit = Bit::new(local_epsilon)?;
     let sizes = sizes(scheme, bit.p, outcomes)?;
@@ -79,7 +89,8 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice, 
     // About γ·(1−2p)/√(kpq), the standard deviation of the loss, and no more than ε0.
     let typical = (presence * bit.gap / (speaking * p * (1.0 - p)).sqrt()).min(local_epsilon);
     let spacing = power_of_two(typical / PER_DEVIATION);
-    // A victim that is present with probability γ changes any probability by at most 1 + γ(e^{ε0} − 1).
+    // A victim that is present with probability γ changes any probability by at most
+    // 1 + γ(e^{ε0} − 1).
     let greatest = (presence * local_epsilon.exp_m1()).ln_1p();
     let reach = greatest.min(14.0 * typical + 64.0 * typical / speaking.sqrt());
     let points = (reach / spacing) as i64 + 2;
@@ -93,13 +104,15 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice, 
     let most = sizes.iter().map(|size| size.speaking).max().unwrap_or(0);
     let (error, cut) = (relative_error(most, p), 8.0 * LN_CUT.exp());
     deltas.iter_mut().for_each(|delta| *delta = *delta * (1.0 + error) + cut);
-    // Every dataset is below the blanket's curve as well, and where few of many clients speak that is the lower one.
+    // Every dataset is below the blanket's curve as well, and where few of many clients speak that
+    // is the lower one.
     let other = blanket.curve_upper(spacing, -points, deltas.len());
     deltas.iter_mut().zip(other).for_each(|(delta, other)| *delta = delta.min(other));
     Ok(Curve { spacing, first: -points, deltas, loss_error: 1e-12 * greatest })
 }
 
-/// At least the δ of one round of binary randomized response at `epsilon`, for every dataset and both directions: exact for a plain shuffle.
+/// At least the δ of one round of binary randomized response at `epsilon`, for every dataset and
+/// both directions: exact for a plain shuffle.
 pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<f64> {
     let bit = Bit::new(local_epsilon)?;
     let sizes = sizes(scheme, bit.p, OUTCOMES)?;
@@ -111,7 +124,8 @@ pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<
     Ok(delta * (1.0 + relative_error(most, bit.p)) + 8.0 * LN_CUT.exp())
 }
 
-/// The pointwise maximum over the datasets, for one number of speaking clients, at the increasing points e^ε − 1 of `excesses`.
+/// The pointwise maximum over the datasets, for one number of speaking clients, at the increasing
+/// points e^ε − 1 of `excesses`.
 fn worst_of_size(size: &Size, bit: Bit, excesses: &[f64]) -> Vec<f64> {
     let p = bit.p;
     let others = size.speaking.saturating_sub(1);
@@ -121,7 +135,8 @@ fn worst_of_size(size: &Size, bit: Bit, excesses: &[f64]) -> Vec<f64> {
     if size.speaking == 0 {
         return floor();
     }
-    // Datasets with h = from..=to have `from` ones and `others − to` zeros in common; what the rest send is revealed.
+    // Datasets with h = from..=to have `from` ones and `others − to` zeros in common; what the rest
+    // send is revealed.
     let width = (others + 1).div_ceil(size.scans);
     (0..(others + 1).div_ceil(width))
         .into_par_iter()
@@ -151,9 +166,10 @@ struct Slot {
 
 /// Raises `worst` to at least `Σ (P − e^ε Q)₊` at every point, P and Q the sum plus the slot's bit.
 ///
-/// The loss increases with the count, so one pass from the top does. With x = e^ε − 1 and B the Q-mass of the outcomes above, `G(x) = G(y) + (y−x)·B` down to
-/// where the next outcome counts, which then adds `(P−Q) − x·Q ≥ 0`. Where that difference
-/// cancels, its rounding is that of a point x moved by a few units in the last place: callers pay by moving ε.
+/// The loss increases with the count, so one pass from the top does. With x = e^ε − 1 and B the
+/// Q-mass of the outcomes above, `G(x) = G(y) + (y−x)·B` down to where the next outcome counts,
+/// which then adds `(P−Q) − x·Q ≥ 0`. Where that difference cancels, its rounding is that of a
+/// point x moved by a few units in the last place: callers pay by moving ε.
 fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: &mut [f64]) {
     let masses = &sum.masses;
     let (mut divergence, mut at, mut above) = (0.0_f64, 0.0_f64, 0.0_f64);
@@ -183,14 +199,16 @@ fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: 
     for (x, worst) in excesses[..done].iter().zip(worst.iter_mut()) {
         raise(worst, divergence + (at - x) * above);
     }
-    // Sums with a NaN in them compare false and have counted for nothing: they are taken for the worst there is.
+    // Sums with a NaN in them compare false and have counted for nothing: they are taken for the
+    // worst there is.
     if divergence.is_nan() || above.is_nan() {
         worst.fill(f64::INFINITY);
     }
 }
 
-/// How many may speak, and with what probability. At check-in, sizes are taken in blocks: all but the smallest number of others are revealed, and the
-/// victim is as likely to be there as in the largest.
+/// How many may speak, and with what probability. At check-in, sizes are taken in blocks: all but
+/// the smallest number of others are revealed, and the victim is as likely to be there as in the
+/// largest.
 fn sizes(scheme: &Scheme, p: f64, outcomes: f64) -> Result<Vec<Size>> {
     let clients = scheme.clients();
     let Some(rate) = scheme.check_in_rate() else {
@@ -236,8 +254,9 @@ pub(crate) fn check_size(scheme: &Scheme) -> Result<()> {
     if average > MAX_SPEAKING as f64 { too_many() } else { Ok(()) }
 }
 
-/// How many blocks to make of a window of sizes. A block of width w costs ε about 3w/(2k) of itself (others revealed, and presence), s scans of it about 1/(2s): with
-/// `scans` for all blocks together, the sum is smallest here.
+/// How many blocks to make of a window of sizes. A block of width w costs ε about 3w/(2k) of itself
+/// (others revealed, and presence), s scans of it about 1/(2s): with `scans` for all blocks
+/// together, the sum is smallest here.
 fn blocks(window: f64, speaking: f64, scans: f64) -> usize {
     (3.0 * window / speaking.max(1.0) * scans).sqrt().clamp(1.0, window.min(scans)) as usize
 }

@@ -49,7 +49,8 @@ impl LinearPair {
         self.rows(direction, resolution)
     }
 
-    /// `Σ w·[(L+U) − e^ε(L−U)]₊ = Σ w·[U(1+e^ε) − L(e^ε−1)]₊` with U = uD, each difference moved by `rounding` of its terms.
+    /// `Σ w·[(L+U) − e^ε(L−U)]₊ = Σ w·[U(1+e^ε) − L(e^ε−1)]₊` with U = uD, each difference moved by
+    /// `rounding` of its terms.
     fn hockey_stick(&self, rows: &Rows, epsilon: f64, rounding: f64) -> f64 {
         let (sum, difference) = (1.0 + epsilon.exp(), epsilon.exp_m1());
         self.sum_over_walks(rows, |outcome| {
@@ -60,10 +61,11 @@ impl LinearPair {
 
     /// `ln(E_W[P^λ Q^{1−λ}] − 1)`, without cancellation.
     ///
-    /// Averaging D and −D, `P^λQ^{1−λ} − L` becomes `L·2·sinh(λℓ/2)·sinh((λ−1)ℓ/2)/cosh(ℓ/2)`, ℓ the loss: all terms are positive.
+    /// Averaging D and −D, `P^λQ^{1−λ} − L` becomes `L·2·sinh(λℓ/2)·sinh((λ−1)ℓ/2)/cosh(ℓ/2)`, ℓ
+    /// the loss: all terms are positive.
     fn ln_renyi_excess(&self, rows: &Rows, order: f64) -> f64 {
-        // A common factor exp(shift) keeps large orders finite. It must come from an outcome that has mass: a term that vanishes next to that one's is
-        // then really nothing.
+        // A common factor exp(shift) keeps large orders finite. It must come from an outcome that
+        // has mass: a term that vanishes next to that one's is then really nothing.
         let mut shift = 0.0;
         if (order - 1.0) * self.max_loss > 600.0 {
             let greatest = Cell::new(0.0_f64);
@@ -81,8 +83,8 @@ impl LinearPair {
         sum.ln() + shift
     }
 
-    /// `Σ_rows weight · E_D[term]` over the walks that are kept. At k = n an outcome without any clone has density 0 under both
-    /// hypotheses and is passed over.
+    /// `Σ_rows weight · E_D[term]` over the walks that are kept. At k = n an outcome without any
+    /// clone has density 0 under both hypotheses and is passed over.
     fn sum_over_walks(&self, rows: &Rows, term: impl Fn(Outcome) -> f64) -> f64 {
         let u = self.tilt_step;
         let mut total = 0.0;
@@ -109,7 +111,8 @@ impl LinearPair {
     }
 }
 
-/// One outcome: densities `level ± tilt`, the smaller of which is also given because it may be tiny.
+/// One outcome: densities `level ± tilt`, the smaller of which is also given because it may be
+/// tiny.
 struct Outcome {
     level: f64,
     tilt: f64,

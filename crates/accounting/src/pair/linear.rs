@@ -6,12 +6,13 @@ use crate::error::{AccountingError, Result};
 ///
 /// `P/W = o + x·a + y·b + z·c` and `Q/W = o + y·a + x·b + z·c`.
 ///
-/// `a` and `b` are the *signal* cells (exchanging them exchanges P and Q), `c` is a *neutral* cell. All weights are
-/// non-negative, `x ≥ y`, and `E_W[P/W] = E_W[Q/W] = 1`.
+/// `a` and `b` are the *signal* cells (exchanging them exchanges P and Q), `c` is a *neutral* cell.
+/// All weights are non-negative, `x ≥ y`, and `E_W[P/W] = E_W[Q/W] = 1`.
 ///
-/// With `M = a + b` and `D = a − b` the densities are `L ± u·D`, where the *level* `L = o + (x+y)/2·M + z·c` and
-/// `u = (x−y)/2`; given M, D is a symmetric walk of M steps. The privacy loss is `2·artanh(u·D/L)`. The smallest density of any
-/// walk, `o + y·M + z·c`, is the *floor* of M and c.
+/// With `M = a + b` and `D = a − b` the densities are `L ± u·D`, where the *level*
+/// `L = o + (x+y)/2·M + z·c` and `u = (x−y)/2`; given M, D is a symmetric walk of M steps. The
+/// privacy loss is `2·artanh(u·D/L)`. The smallest density of any walk, `o + y·M + z·c`, is the
+/// *floor* of M and c.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearPair {
     pub(super) trials: u64,
@@ -32,7 +33,8 @@ pub struct LinearPair {
     pub(super) max_loss: f64,
 }
 
-/// The cells of a [`LinearPair`]: probabilities π (each signal cell), ρ (neutral), and the remainder.
+/// The cells of a [`LinearPair`]: probabilities π (each signal cell), ρ (neutral), and the
+/// remainder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cells {
     pub(crate) signal: f64,
@@ -51,10 +53,12 @@ pub(crate) struct Weights {
     pub(crate) neutral: f64,
 }
 
-/// How far E_W\[P/W\] may be from 1 before the parameters are called inconsistent: rounding of the inputs only.
+/// How far E_W\[P/W\] may be from 1 before the parameters are called inconsistent: rounding of the
+/// inputs only.
 const NORMALISATION: f64 = 1e-9;
 
-/// The windows of M and D grow with the square root of the number of signals; beyond this they would fill the memory.
+/// The windows of M and D grow with the square root of the number of signals; beyond this they
+/// would fill the memory.
 pub(super) const MAX_SIGNALS: f64 = 1e11;
 
 impl LinearPair {
@@ -113,8 +117,8 @@ impl LinearPair {
         self.tilt_step
     }
 
-    /// About the standard deviation of the loss of one round: `2u·√E[M]` (the mean level is 1), and no more than the largest
-    /// loss. Chooses grids; nothing rests on it.
+    /// About the standard deviation of the loss of one round: `2u·√E[M]` (the mean level is 1), and
+    /// no more than the largest loss. Chooses grids; nothing rests on it.
     pub(crate) fn typical_loss(&self) -> f64 {
         let signals = self.trials as f64 * self.signal.0;
         (2.0 * self.tilt_step * signals.sqrt()).min(self.max_loss)

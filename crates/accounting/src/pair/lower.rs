@@ -1,7 +1,8 @@
-//! Pairs that real mechanisms attain on real datasets: no analysis of their class can go below these.
+//! Pairs that real mechanisms attain on real datasets: no analysis of their class can go below
+//! these.
 //!
-//! Randomized response over m ≥ 3 values with all other clients at a third value is again a linear pair; a mechanism of which only one bit per report is
-//! looked at is a [`BinaryPair`].
+//! Randomized response over m ≥ 3 values with all other clients at a third value is again a linear
+//! pair; a mechanism of which only one bit per report is looked at is a [`BinaryPair`].
 
 use super::linear::{Cells, LinearPair, Weights};
 use super::window::Binomial;
@@ -83,11 +84,13 @@ pub fn third_value(scheme: &Scheme, local_epsilon: f64, Overlap { high, shared }
     LinearPair::new(trials, cells, weights)
 }
 
-/// One bit of every report, all other clients at the victim's first record: the bit is 1 with probability `p0` for that record and `p1` for the second.
+/// One bit of every report, all other clients at the victim's first record: the bit is 1 with
+/// probability `p0` for that record and `p1` for the second.
 ///
-/// Of k reports m show a 1, m ~ Bin(k, p0) if the victim holds the first record, and holding the second multiplies its probability by
-/// `1 + (m − k·p0)·(p1−p0)/(n·p0(1−p0))`. Looking at one bit only is post-processing, so this is a lower bound for whatever mechanism has such a bit; binary randomized response
-/// attains it.
+/// Of k reports m show a 1, m ~ Bin(k, p0) if the victim holds the first record, and holding the
+/// second multiplies its probability by `1 + (m − k·p0)·(p1−p0)/(n·p0(1−p0))`. Looking at one bit
+/// only is post-processing, so this is a lower bound for whatever mechanism has such a bit; binary
+/// randomized response attains it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinaryPair {
     /// (probability, number of reports): one entry for fixed sizes.
@@ -97,7 +100,8 @@ pub struct BinaryPair {
     step: f64,
 }
 
-/// At check-in, sizes within this share of each other are taken for the smallest: reports dropped at random are post-processing.
+/// At check-in, sizes within this share of each other are taken for the smallest: reports dropped
+/// at random are post-processing.
 const SIZE_BLOCK: f64 = 2e-4;
 
 /// Logarithm of the mass that windows drop.
@@ -107,9 +111,11 @@ const LN_CUT: f64 = -69.0;
 const MAX_CLIENTS: u64 = 100_000_000_000;
 
 impl BinaryPair {
-    /// The pair of a bit that is 1 with probability `p0` or `p0 + gap`, `0 < p0 < p0 + gap < 1`; of at most 10¹¹ clients.
+    /// The pair of a bit that is 1 with probability `p0` or `p0 + gap`, `0 < p0 < p0 + gap < 1`; of
+    /// at most 10¹¹ clients.
     ///
-    /// The gap is given because the difference of two rounded probabilities would cancel; a little less of it is the safe side.
+    /// The gap is given because the difference of two rounded probabilities would cancel; a little
+    /// less of it is the safe side.
     pub fn new(scheme: &Scheme, p0: f64, gap: f64) -> Result<Self> {
         if scheme.clients() > MAX_CLIENTS {
             return Err(AccountingError::not_applicable(format!(
@@ -130,15 +136,16 @@ impl BinaryPair {
         }
     }
 
-    /// The bit of a two-level randomizer: whether the report lies in the high set of the second record, given disjoint high sets. For q = 1/2 this is
-    /// binary randomized response.
+    /// The bit of a two-level randomizer: whether the report lies in the high set of the second
+    /// record, given disjoint high sets. For q = 1/2 this is binary randomized response.
     pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<Self> {
         let (_, e_minus_1) = super::upper::exponentials(local_epsilon)?;
         let low = high_mass / (1.0 + e_minus_1 * high_mass);
         Self::new(scheme, low, e_minus_1 * low)
     }
 
-    /// (probability when all hold the first record, logarithm of the factor when the victim holds the second), every outcome of the windows once.
+    /// (probability when all hold the first record, logarithm of the factor when the victim holds
+    /// the second), every outcome of the windows once.
     pub(crate) fn outcomes(&self) -> Vec<(f64, f64)> {
         let mut outcomes = Vec::new();
         for &(weight, reports) in &self.sizes {
@@ -160,7 +167,8 @@ impl BinaryPair {
         self.step * (reports * self.p0 * (1.0 - self.p0)).sqrt()
     }
 
-    /// At least the rounding error of a loss: the difference of the count and its mean, times the step.
+    /// At least the rounding error of a loss: the difference of the count and its mean, times the
+    /// step.
     pub(crate) fn loss_error(&self) -> f64 {
         let reports = self.sizes.iter().map(|(_, reports)| *reports).max().unwrap_or(0) as f64;
         8.0 * f64::EPSILON * self.step * reports

@@ -1,10 +1,10 @@
 //! The linear multinomial pair: the one dominating pair behind every ε0-LDP protocol here.
 //!
-//! Outcome counts are multinomial under a base measure W, and both hypotheses have a density linear in the counts
-//! (`docs/theory/pair.md`). One engine serves every row of the table there:
-//! [`LinearPair`] says *which* pair, [`upper`] which pair dominates a round, [`lower`] which
-//! pairs are attained, `rows` lists its outcomes level by level with
-//! what was cut off, and [`LinearPair::delta_upper`] and friends sum over them.
+//! Outcome counts are multinomial under a base measure W, and both hypotheses have a density linear
+//! in the counts (`docs/theory/pair.md`). One engine serves every row of the table there:
+//! [`LinearPair`] says *which* pair, [`upper`] which pair dominates a round, [`lower`] which pairs
+//! are attained, `rows` lists its outcomes level by level with what was cut off, and
+//! [`LinearPair::delta_upper`] and friends sum over them.
 
 mod binary_sum;
 pub mod envelope;

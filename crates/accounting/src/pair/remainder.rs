@@ -12,7 +12,8 @@ pub(super) struct Cut {
     pub(super) signals: f64,
     /// At most its L.
     pub(super) level: f64,
-    /// Its walks satisfy |D| > `deviations`·√M, a factor `exp(−deviations²/2)` of `ln_mass` (0: any walk).
+    /// Its walks satisfy |D| > `deviations`·√M, a factor `exp(−deviations²/2)` of `ln_mass` (0: any
+    /// walk).
     pub(super) deviations: f64,
 }
 
@@ -38,8 +39,9 @@ impl Remainder {
 
     /// At least the logarithm of `E_W[P^λ Q^{1−λ}; cut]`; `−∞` if nothing was cut.
     ///
-    /// The loss `2·artanh(v)` of `v = uD/L ≥ 0` is at most `C·v` with `C` its slope at the largest v, so with `t = (λ−1)·C·u/L`
-    /// and Hoeffding's bound for the tilted walk, `E[e^{(λ−1)·loss}; |D| > z√M] ≤ cosh(t)^M · exp(−(z−√M·tanh t)₊²/2)`; walks with D < 0
+    /// The loss `2·artanh(v)` of `v = uD/L ≥ 0` is at most `C·v` with `C` its slope at the largest
+    /// v, so with `t = (λ−1)·C·u/L` and Hoeffding's bound for the tilted walk,
+    /// `E[e^{(λ−1)·loss}; |D| > z√M] ≤ cosh(t)^M · exp(−(z−√M·tanh t)₊²/2)`; walks with D < 0
     /// contribute at most their mass. Never more than the largest loss of the pair allows.
     pub(crate) fn ln_renyi_moment(&self, order: f64) -> f64 {
         let moment = |cut: &Cut| {
@@ -59,7 +61,8 @@ impl Remainder {
     }
 }
 
-/// `ln cosh t` for t ≥ 0, to a few units in the last place: it is multiplied by a number of clients.
+/// `ln cosh t` for t ≥ 0, to a few units in the last place: it is multiplied by a number of
+/// clients.
 fn ln_cosh(t: f64) -> f64 {
     if t < 1.0 { (2.0 * (t / 2.0).sinh().powi(2)).ln_1p() } else { t + (-2.0 * t).exp().ln_1p() - LN_2 }
 }

@@ -1,13 +1,16 @@
 //! The outcomes of a pair, level by level, and what was cut off.
 //!
-//! A *row* is a number of signals M with a level L (kept as its floor L − uM): its outcomes are the walks D of M steps. Three facts keep the number of
-//! rows small without giving up the direction. All rest on one remark: for every ε the hockey-stick integrand
-//! `[(L+uD) − e^ε(L−uD)]₊` is convex in D for fixed L, and convex in L for fixed D.
+//! A *row* is a number of signals M with a level L (kept as its floor L − uM): its outcomes are the
+//! walks D of M steps. Three facts keep the number of rows small without giving up the direction.
+//! All rest on one remark: for every ε the hockey-stick integrand `[(L+uD) − e^ε(L−uD)]₊` is convex
+//! in D for fixed L, and convex in L for fixed D.
 //!
-//! 1. *Neutral counts*: for fixed M, spreading the law of L to the ends of intervals (keeping its mean) only increases every
-//!    hockey-stick divergence; merging an interval at its mean only decreases it. Both cost the square of the interval.
-//! 2. *Blocks of M*: a walk of more steps is a mean-preserving spread of a shorter one, so a block of M, levels kept, is bounded above
-//!    by its longest walk and below by its shortest. A block of width w costs w/(2M) in the scale of D.
+//! 1. *Neutral counts*: for fixed M, spreading the law of L to the ends of intervals (keeping its
+//!    mean) only increases every hockey-stick divergence; merging an interval at its mean only
+//!    decreases it. Both cost the square of the interval.
+//! 2. *Blocks of M*: a walk of more steps is a mean-preserving spread of a shorter one, so a block
+//!    of M, levels kept, is bounded above by its longest walk and below by its shortest. A block of
+//!    width w costs w/(2M) in the scale of D.
 //! 3. *Windows*: what lies outside is the [`Remainder`].
 
 use super::remainder::{Cut, Remainder};
@@ -62,8 +65,8 @@ impl Resolution {
     /// Costs some 1e-3 of ε, and a tenth of the time where many speak.
     pub(crate) const ROUGH: Self = Self { ln_cut: -69.0, block: 2e-3, level: 0.1, points: POINTS / 8.0 };
 
-    /// The same with windows so wide that what they cut off is little next to `mass`, the share of δ
-    /// that one round has. There are few widths, so that neighbouring questions share them; the
+    /// The same with windows so wide that what they cut off is little next to `mass`, the share of
+    /// δ that one round has. There are few widths, so that neighbouring questions share them; the
     /// widest is what floats can hold.
     pub(crate) fn for_mass(self, mass: f64) -> Self {
         let enough = CUTS.into_iter().find(|ln_cut| mass.ln() - ROOM >= *ln_cut);
@@ -91,7 +94,8 @@ const CUTS: [f64; 5] = [-69.0, -138.0, -276.0, -552.0, -670.0];
 /// What is cut off is at most about e^−`ROOM` of what counts.
 const ROOM: f64 = 14.0;
 
-/// No product of two probabilities above e^ this, nor one of such a product and a spacing, underflows.
+/// No product of two probabilities above e^ this, nor one of such a product and a spacing,
+/// underflows.
 const LN_SAFE: f64 = -600.0;
 
 /// The smallest positive float: no rounding to a denormal number is off by more.
@@ -103,7 +107,8 @@ impl Default for Resolution {
     }
 }
 
-/// Windows of the shells beyond a cut: each reaches to this multiple of the exponent of the one before.
+/// Windows of the shells beyond a cut: each reaches to this multiple of the exponent of the one
+/// before.
 const SHELL_GROWTH: f64 = 1.25;
 
 impl LinearPair {
@@ -157,8 +162,9 @@ impl LinearPair {
         if weight == 0.0 {
             return;
         }
-        // c given M is c₁ + extra with c₁ ~ Bin(k − last, ρ') common to the block and extra ~ Bin(last − M, ρ').
-        // What is not common, (x+y)/2·M + z·extra, lies between `bottom` and `top` and has mean `middle`.
+        // c given M is c₁ + extra with c₁ ~ Bin(k − last, ρ') common to the block and extra ~
+        // Bin(last − M, ρ'). What is not common, (x+y)/2·M + z·extra, lies between `bottom` and
+        // `top` and has mean `middle`.
         let width = (last - first) as f64;
         let bottom = self.offset + self.level_step * first as f64;
         let top = bottom + (self.level_step + self.neutral_step) * width;
@@ -184,7 +190,8 @@ impl LinearPair {
         }
     }
 
-    /// The law of z·c₁, c₁ ~ Bin(k − `signals`, ρ'), spread to or merged over intervals of the level, as (probability, value).
+    /// The law of z·c₁, c₁ ~ Bin(k − `signals`, ρ'), spread to or merged over intervals of the
+    /// level, as (probability, value).
     fn common_levels(&self, direction: Direction, resolution: Resolution, signals: u64, base: f64) -> Vec<(f64, f64)> {
         let law = self.neutrals(signals);
         if law.p == 0.0 || law.trials == 0 || self.neutral_step == 0.0 {
@@ -203,7 +210,8 @@ impl LinearPair {
             return vec![(1.0, from)];
         }
         if intervals == 1 {
-            // Two points with the exact mean; what the window cuts off could shift it by no more than this.
+            // Two points with the exact mean; what the window cuts off could shift it by no more
+            // than this.
             const SHIFT: f64 = 1e-15;
             let share = ((mean - from) / (to - from)).clamp(0.0, 1.0);
             return match direction {
@@ -291,7 +299,8 @@ impl LinearPair {
         let (mut edge, mut ln_edge) = (below, ln_cut);
         while edge > 0 && fewest.ln_tail((edge - 1) as f64) > f64::NEG_INFINITY {
             let next = fewest.window(ln_edge * SHELL_GROWTH).0.min(edge - 1);
-            // Every window cuts off at most exp(ln_cut), wherever it ends; further in, `fewest` has the heaviest tail.
+            // Every window cuts off at most exp(ln_cut), wherever it ends; further in, `fewest` has
+            // the heaviest tail.
             add(
                 fewest.ln_tail((edge - 1) as f64).max(if edge == below { ln_cut } else { f64::NEG_INFINITY }),
                 next as f64,

@@ -13,8 +13,8 @@ impl Rows {
         (least, signals - least)
     }
 
-    /// (h, how many numbers of up steps from h on are kept), h the least number out of `signals` that is not a minority. The lower half is the mirror
-    /// image of this one.
+    /// (h, how many numbers of up steps from h on are kept), h the least number out of `signals`
+    /// that is not a minority. The lower half is the mirror image of this one.
     pub(crate) fn upper_half(&self, signals: u64) -> (u64, usize) {
         let half = signals.div_ceil(2);
         (half, (self.kept_steps(signals).1 - half + 1) as usize)
@@ -35,7 +35,8 @@ impl<'a> Walks<'a> {
         Self { rows, signals: None, known: 0..0, masses: Vec::new() }
     }
 
-    /// The probabilities of h + k up steps out of `signals`, for the k of this range: part of the [upper half](Rows::upper_half).
+    /// The probabilities of h + k up steps out of `signals`, for the k of this range: part of the
+    /// [upper half](Rows::upper_half).
     pub(crate) fn masses(&mut self, signals: u64, range: Range<usize>) -> &[f64] {
         if range.is_empty() {
             return &[];

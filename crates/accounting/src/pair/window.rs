@@ -10,8 +10,8 @@ pub(crate) struct Binomial {
     pub(crate) q: f64,
 }
 
-/// Masses are recomputed from Loader's form this often; in between they follow from the ratio of neighbours, at the cost of
-/// three roundings a step.
+/// Masses are recomputed from Loader's form this often; in between they follow from the ratio of
+/// neighbours, at the cost of three roundings a step.
 pub(super) const ANCHOR_EVERY: usize = 512;
 
 impl Binomial {
@@ -19,15 +19,17 @@ impl Binomial {
         self.trials as f64 * self.p
     }
 
-    /// `−trials·KL(x/trials ‖ p)`: at least the logarithm of the tail on the far side of x (Chernoff, Hoeffding 1963).
-    /// **Direction: up**, by a few ulps. 0 at the mean; `−∞` where the outcome is impossible.
+    /// `−trials·KL(x/trials ‖ p)`: at least the logarithm of the tail on the far side of x
+    /// (Chernoff, Hoeffding 1963). **Direction: up**, by a few ulps. 0 at the mean; `−∞` where the
+    /// outcome is impossible.
     pub(super) fn ln_tail(&self, x: f64) -> f64 {
         let trials = self.trials as f64;
         let exponent = binomial::deviance(x, self.mean()) + binomial::deviance(trials - x, trials * self.q);
         -exponent * (1.0 - 1e-12)
     }
 
-    /// The outcomes `low..=high` outside of which, on either side, there is at most mass `exp(ln_cut)`.
+    /// The outcomes `low..=high` outside of which, on either side, there is at most mass
+    /// `exp(ln_cut)`.
     pub(crate) fn window(&self, ln_cut: f64) -> (u64, u64) {
         let mean = self.mean().clamp(0.0, self.trials as f64);
         let (below, above) = (mean.floor() as u64, (mean.ceil() as u64).min(self.trials));
@@ -68,13 +70,15 @@ impl Binomial {
         masses
     }
 
-    /// The masses after that of x, which is the first, as far as none before them underflows: how many are known then.
+    /// The masses after that of x, which is the first, as far as none before them underflows: how
+    /// many are known then.
     ///
     /// On its own, so that mass and counts stay in registers: each step waits for the one before.
     fn by_ratios(&self, x: u64, masses: &mut [f64]) -> usize {
         let odds = self.p / self.q;
         let mut mass = masses[0];
-        // x and trials − x + 1, exact: counts are below 2^53, and converting them would take longer than the rest of a step.
+        // x and trials − x + 1, exact: counts are below 2^53, and converting them would take longer
+        // than the rest of a step.
         let (mut up, mut down) = (x as f64, (self.trials - x) as f64 + 1.0);
         for (known, next) in masses.iter_mut().enumerate().skip(1) {
             if mass < f64::MIN_POSITIVE {

@@ -1,8 +1,8 @@
 //! Tests: each allowance that keeps a bound on its side, on lattices where leaving it out shows.
 //!
-//! The lattices have few points and are written down here; the truth is a sum over all outcomes of all
-//! rounds. What other tests make small, so that bounds are tight, is large here: mass at infinity,
-//! errors of masses and losses, what windows cut off.
+//! The lattices have few points and are written down here; the truth is a sum over all outcomes of
+//! all rounds. What other tests make small, so that bounds are tight, is large here: mass at
+//! infinity, errors of masses and losses, what windows cut off.
 
 use super::compose::{Rounds, compose};
 use super::discretise::PROBABILITY_ERROR;
@@ -170,8 +170,8 @@ fn halves(count: u64) -> Vec<f64> {
 
 /// Two losses that are far apart in spacings, so that the support is long and windows cut it.
 ///
-/// What lies above a window is charged as infinite, what lies below as mass that may stand anywhere.
-/// A lower bound loses both.
+/// What lies above a window is charged as infinite, what lies below as mass that may stand
+/// anywhere. A lower bound loses both.
 #[test]
 fn what_windows_cut_off_is_charged() {
     const APART: usize = 256;
@@ -264,7 +264,8 @@ fn outcomes_of(tilted: &Tilted) -> Vec<(f64, f64)> {
     tilted.masses.iter().enumerate().map(untilted).collect()
 }
 
-/// A pair whose windows cut off most of what there is: what is left out of the lattice is at infinity.
+/// A pair whose windows cut off most of what there is: what is left out of the lattice is at
+/// infinity.
 #[test]
 fn what_a_pairs_windows_cut_off_is_at_infinity() {
     let pair = upper::any_ldp(&Scheme::shuffle(60).unwrap(), 1.0).unwrap();

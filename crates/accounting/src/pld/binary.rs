@@ -12,7 +12,8 @@ use std::marker::PhantomData;
 const U: f64 = f64::EPSILON / 2.0;
 
 impl LossLattice<Down> {
-    /// Discretises one round of a binary pair, rounded down: P the second record and Q the first, or the other way round.
+    /// Discretises one round of a binary pair, rounded down: P the second record and Q the first,
+    /// or the other way round.
     pub(crate) fn binary(pair: &BinaryPair, reverse: bool, per_deviation: f64) -> Self {
         // (P-mass, loss)
         let atoms: Vec<(f64, f64)> = pair

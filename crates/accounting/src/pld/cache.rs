@@ -1,4 +1,5 @@
-//! Loss lattices that were computed before: sweeps, accountants and neighbouring bounds ask for the same few again and again.
+//! Loss lattices that were computed before: sweeps, accountants and neighbouring bounds ask for the
+//! same few again and again.
 
 use super::{Down, LossLattice, Rounding, Up};
 use crate::displacement::{Fineness, Known, Order};
@@ -49,7 +50,8 @@ impl Hash for Key {
 
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(128).expect("not 0");
 
-/// The latest lattices. A lattice has up to a quarter of a million points (2 MB), mostly some thousands.
+/// The latest lattices. A lattice has up to a quarter of a million points (2 MB), mostly some
+/// thousands.
 type Latest<D> = LazyLock<Mutex<LruCache<Key, Arc<LossLattice<D>>>>>;
 
 /// A direction whose lattices are remembered.

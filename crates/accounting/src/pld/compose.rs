@@ -1,8 +1,10 @@
 //! Many rounds: convolution powers by FFT, in stages.
 //!
-//! A lattice fine enough for one round (a fraction of its deviation s) is too fine for T of them (deviation s√T). So T rounds are composed as
-//! [`BLOCKS`] blocks of T/[`BLOCKS`] rounds, each block composed the same way and then moved to a coarser lattice, in the direction that is safe.
-//! Each stage adds about `1/(6·resolution²)` to the relative variance, and every FFT stays small whatever T is.
+//! A lattice fine enough for one round (a fraction of its deviation s) is too fine for T of them
+//! (deviation s√T). So T rounds are composed as [`BLOCKS`] blocks of T/[`BLOCKS`] rounds, each
+//! block composed the same way and then moved to a coarser lattice, in the direction that is safe.
+//! Each stage adds about `1/(6·resolution²)` to the relative variance, and every FFT stays small
+//! whatever T is.
 
 use super::tilted::Tilted;
 use super::{Direction, LossLattice, Rounding, Up};
@@ -10,7 +12,8 @@ use crate::numerics::convolution::{Factor, fast_length, product_of_powers};
 use crate::numerics::horner::trimmed;
 use std::sync::Arc;
 
-/// The rounds that are composed: loss lattices, all rounded the same way, and how often each occurs.
+/// The rounds that are composed: loss lattices, all rounded the same way, and how often each
+/// occurs.
 ///
 /// Lattices that were rounded down do not go into an upper bound:
 ///
@@ -38,14 +41,15 @@ const MAX_LENGTH: usize = 1 << 20;
 /// No index is larger; lattices become coarser instead. All indices up to it are exact as floats.
 const MAX_INDEX: f64 = (1_u64 << 52) as f64;
 
-/// Tails outside of a window are bounded more carefully if the first attempt does not show them below `e^` this.
+/// Tails outside of a window are bounded more carefully if the first attempt does not show them
+/// below `e^` this.
 const NEGLIGIBLE_TAIL: f64 = -35.0;
 
 /// Windows that miss too much are widened up to this factor.
 const MAX_STRETCH: f64 = 16.0;
 
-/// The masses of all rounds together may exceed 1 by a factor of up to e^ this before that is charged
-/// where mass was cut off: until then the allowance for reading covers it.
+/// The masses of all rounds together may exceed 1 by a factor of up to e^ this before that is
+/// charged where mass was cut off: until then the allowance for reading covers it.
 const NEGLIGIBLE_GROWTH: f64 = 1.0;
 
 /// Supports up to this many points are not cut.
@@ -119,7 +123,8 @@ pub(super) fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Dir
             continue;
         }
         let tails = if window.complete { None } else { Some(outside(&staged, spacing, &window)) };
-        // Rare large losses have heavier tails than a Gaussian of their variance. What a window cuts off is charged, so a wider one costs time only.
+        // Rare large losses have heavier tails than a Gaussian of their variance. What a window
+        // cuts off is charged, so a wider one costs time only.
         let enough = tails.is_none_or(|(below, above)| below.max(above) <= -0.375 * deviations * deviations);
         if enough || stretch >= MAX_STRETCH {
             return convolve(&staged, spacing, &window, tails, direction);
@@ -128,7 +133,8 @@ pub(super) fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Dir
     }
 }
 
-/// The largest power of two that is at most `x`: all lattices have such spacings, so that each contains the coarser ones.
+/// The largest power of two that is at most `x`: all lattices have such spacings, so that each
+/// contains the coarser ones.
 pub(crate) fn power_of_two(x: f64) -> f64 {
     x.log2().floor().exp2()
 }
@@ -159,7 +165,8 @@ impl Window {
         let is_far = f64::max(low.abs(), high.abs()) > MAX_INDEX;
         let half = deviations * variance.sqrt() + widest / 2.0 + 2.0;
         let length = fast_length(((2.0 * half) as usize).min(4 * MAX_LENGTH) + 1);
-        // Also where the window is as long as the support only because lengths are rounded up to fast ones.
+        // Also where the window is as long as the support only because lengths are rounded up to
+        // fast ones.
         if high - low < f64::max(length as f64, ALWAYS_COMPLETE) {
             let length = fast_length((high - low) as usize + 1);
             return Self { first: low as i64, length, complete: true, is_far };
@@ -168,9 +175,11 @@ impl Window {
     }
 }
 
-/// The convolution of all parts on the window. What lies outside of it reappears inside (the cycle), which can only add to an upper bound and is
-/// subtracted from a lower one. For an upper bound, what lies above is charged to infinity, and what lies below is remembered as lost: tilted, its
-/// reappearance does not pay for it, because the cycle keeps *tilted* mass, and the same tilted mass at a larger loss is less P-mass.
+/// The convolution of all parts on the window. What lies outside of it reappears inside (the
+/// cycle), which can only add to an upper bound and is subtracted from a lower one. For an upper
+/// bound, what lies above is charged to infinity, and what lies below is remembered as lost:
+/// tilted, its reappearance does not pay for it, because the cycle keeps *tilted* mass, and the
+/// same tilted mass at a larger loss is less P-mass.
 ///
 /// `tails` are the logarithms of what lies below and above, if anything does.
 fn convolve(
@@ -238,8 +247,8 @@ fn outside(parts: &[(Tilted, u64)], spacing: f64, window: &Window) -> (f64, f64)
     (smallest(-1.0, bottom), smallest(1.0, top))
 }
 
-/// The last of `first` and `values` before they rise. Along a convex function, as Chernoff's bound is in φ, that is the smallest: what has begun to rise goes on
-/// rising.
+/// The last of `first` and `values` before they rise. Along a convex function, as Chernoff's bound
+/// is in φ, that is the smallest: what has begun to rise goes on rising.
 fn while_falling(first: f64, values: impl Iterator<Item = f64>) -> f64 {
     let mut last = first;
     for value in values {

@@ -17,9 +17,12 @@ pub(crate) struct Curve {
 impl Curve {
     /// The loss distribution whose curve connects the dots.
     ///
-    /// Between two lattice points a hockey-stick curve is below its chord (in e^ε), so the chords through values that are at least the truth dominate. Where rounding made
-    /// the dots not convex, their greatest convex minorant is still above every convex curve below the dots, the truth's own chords included. The last value is
-    /// charged at infinity. With `u(x) = x·δ(−ln x)`, the slope between two lattice points is the mass above: `(δ_j − e^{−h}δ_{j+1})/(1 − e^{−h})`.
+    /// Between two lattice points a hockey-stick curve is below its chord (in e^ε), so the chords
+    /// through values that are at least the truth dominate. Where rounding made the dots not
+    /// convex, their greatest convex minorant is still above every convex curve below the dots, the
+    /// truth's own chords included. The last value is charged at infinity. With
+    /// `u(x) = x·δ(−ln x)`, the slope between two lattice points is the mass above:
+    /// `(δ_j − e^{−h}δ_{j+1})/(1 − e^{−h})`.
     pub(crate) fn into_lattice(self) -> LossLattice {
         let infinity = self.deltas.last().copied().unwrap_or(1.0);
         let (keep, add) = ((-self.spacing).exp(), -(-self.spacing).exp_m1());
@@ -34,7 +37,8 @@ impl Curve {
             first,
             masses,
             infinity,
-            // Differences of neighbouring values lose what two dots have in common: a spacing's worth of digits, twice.
+            // Differences of neighbouring values lose what two dots have in common: a spacing's
+            // worth of digits, twice.
             relative_error: 64.0 * f64::EPSILON * self.deltas.len() as f64,
             loss_error: self.loss_error,
             remainder: None,
@@ -85,8 +89,8 @@ impl HalfCurve {
         lattice(self.spacing, &self.hull(at_zero), &reverse.hull(at_zero))
     }
 
-    /// The same where the dots of both curves are upper bounds, each of which may be above the truth
-    /// by another amount.
+    /// The same where the dots of both curves are upper bounds, each of which may be above the
+    /// truth by another amount.
     pub(crate) fn convex_lattice(&self, reverse: &Self) -> LossLattice {
         debug_assert!(self.spacing.to_bits() == reverse.spacing.to_bits());
         let at_zero = self.convex_at_zero(reverse);
@@ -96,10 +100,11 @@ impl HalfCurve {
     /// At least the true δ(0), and about the largest one with which both curves together are convex
     /// at ε = 0. **Direction: up.**
     ///
-    /// With slopes a of this curve and b of the reverse one to the right of t = 1, and their value v
-    /// there, the slope of `1 − t + t·reverse(1/t)` to the left of 1 is v − 1 − b: it must not exceed
-    /// a. For every v the smallest slopes are those to one of the dots, so v − 1 − a − b increases
-    /// with v; the truth's v, with slopes that are no larger than these, is not above its root.
+    /// With slopes a of this curve and b of the reverse one to the right of t = 1, and their value
+    /// v there, the slope of `1 − t + t·reverse(1/t)` to the left of 1 is v − 1 − b: it must not
+    /// exceed a. For every v the smallest slopes are those to one of the dots, so v − 1 − a − b
+    /// increases with v; the truth's v, with slopes that are no larger than these, is not above its
+    /// root.
     fn convex_at_zero(&self, reverse: &Self) -> f64 {
         let first = |curve: &Self| curve.dots.first().map_or(1.0, |dot| dot.2);
         let slope = |curve: &Self, value: f64| {

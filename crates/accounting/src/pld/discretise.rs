@@ -10,16 +10,17 @@ use std::ops::Range;
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// Losses up to this are placed by `v = (P−Q)/(P+Q)`, which is as accurate as the loss is small; larger ones by `Q/P`, since v is then
-/// next to 1 and its rounding, times e^loss, would be mass gained or lost.
+/// Losses up to this are placed by `v = (P−Q)/(P+Q)`, which is as accurate as the loss is small;
+/// larger ones by `Q/P`, since v is then next to 1 and its rounding, times e^loss, would be mass
+/// gained or lost.
 const NARROW: f64 = 0.5;
 
 /// Relative error of the outcomes' probabilities, see `docs/numerics.md`.
 pub(super) const PROBABILITY_ERROR: f64 = 2e-12;
 
 impl<D: Rounding> LossLattice<D> {
-    /// Discretises one round, with `per_deviation` lattice points to a standard deviation of its loss (fewer if the lattice would not fit
-    /// into memory: that costs tightness only).
+    /// Discretises one round, with `per_deviation` lattice points to a standard deviation of its
+    /// loss (fewer if the lattice would not fit into memory: that costs tightness only).
     pub fn new(pair: &LinearPair, per_deviation: f64) -> Self {
         Self::resolved(pair, per_deviation, Resolution::FINE)
     }
@@ -66,10 +67,12 @@ fn greatest_loss(pair: &LinearPair, rows: &Rows) -> f64 {
 
 /// Puts every outcome into its interval; also counts how many roundings a sum has seen at the most.
 ///
-/// With `v = U/L` and `τ_i = tanh(ih/2)`, an outcome of loss in `[ih, (i+1)h]` gives its upper end the P-mass
-/// `(P − e^{ih}Q)/(1 − e^{−h}) = wL(v − τ_i)·(1+e^{ih})/(1 − e^{−h})` and its lower end `wL(τ_{i+1} − v)·(1+e^{(i+1)h})/(e^h − 1)`: no exponential
-/// per outcome, and no cancellation beyond that of v against τ. The outcome with D negated is its mirror image. From [`NARROW`] on, with
-/// `x = Q/P`, the upper end has the share `(e^{−ih} − x)/(e^{−ih} − e^{−(i+1)h})` of the P-mass, and the lower end the rest.
+/// With `v = U/L` and `τ_i = tanh(ih/2)`, an outcome of loss in `[ih, (i+1)h]` gives its upper end
+/// the P-mass `(P − e^{ih}Q)/(1 − e^{−h}) = wL(v − τ_i)·(1+e^{ih})/(1 − e^{−h})` and its lower end
+/// `wL(τ_{i+1} − v)·(1+e^{(i+1)h})/(e^h − 1)`: no exponential per outcome, and no cancellation
+/// beyond that of v against τ. The outcome with D negated is its mirror image. From [`NARROW`] on,
+/// with `x = Q/P`, the upper end has the share `(e^{−ih} − x)/(e^{−ih} − e^{−(i+1)h})` of the
+/// P-mass, and the lower end the rest.
 fn fill(pair: &LinearPair, rows: &Rows, direction: Direction, spacing: f64, greatest: f64) -> (Intervals, f64) {
     let u = pair.tilt_step();
     let count = (greatest / spacing) as usize + 2;
@@ -77,10 +80,12 @@ fn fill(pair: &LinearPair, rows: &Rows, direction: Direction, spacing: f64, grea
     let edges: Vec<f64> = (0..=count + 1).map(|i| (-(i as f64) * spacing).exp()).collect();
     let narrow = narrow_intervals(spacing).min(count + 1);
     let cells = Cells { tau, edges, per_half_loss: 2.0 / spacing, narrow };
-    // Two halves side by side, each with every row in order: so the sums do not depend on where they are parted. Cells beyond `narrow` stay together,
-    // for there an outcome may move to a neighbour.
+    // Two halves side by side, each with every row in order: so the sums do not depend on where
+    // they are parted. Cells beyond `narrow` stay together, for there an outcome may move to a
+    // neighbour.
     let half = cells.interval_of(rows.rows.get(rows.rows.len() / 2).map_or(0.0, |row| middle(row, u, rows)));
-    // Each outcome is on one side: the last interval, which has all that is left, belongs to the upper one.
+    // Each outcome is on one side: the last interval, which has all that is left, belongs to the
+    // upper one.
     let half = half.min(narrow).min(count);
     let sums_of = |range: Range<usize>| match direction {
         Direction::Up => cells.sums::<false>(rows, u, range),
@@ -128,8 +133,10 @@ impl Cells {
         self.tau.partition_point(|tau| *tau <= v).saturating_sub(1)
     }
 
-    /// Σ wL(v − τ_i), Σ wL(τ_{i+1} − v) and Σ wL(v − τ_i)(τ_{i+1} − v) up to `narrow`; from there on what the upper and the lower end get, and
-    /// the spread: of the intervals of this range. Also the length of the longest row. The spread only if `SPREAD`: it is for [`Direction::Down`].
+    /// Σ wL(v − τ_i), Σ wL(τ_{i+1} − v) and Σ wL(v − τ_i)(τ_{i+1} − v) up to `narrow`; from there
+    /// on what the upper and the lower end get, and the spread: of the intervals of this range.
+    /// Also the length of the longest row. The spread only if `SPREAD`: it is for
+    /// [`Direction::Down`].
     fn sums<const SPREAD: bool>(&self, rows: &Rows, u: f64, range: Range<usize>) -> (Vec<[f64; 3]>, usize) {
         let tau = &self.tau;
         let mut sums = vec![[0.0_f64; 3]; range.len()];
@@ -145,7 +152,8 @@ impl Cells {
             let slope = u / level;
             // The walk, exact: a count below 2^53.
             let walk_of = |k: usize| (2 * first - row.signals) as f64 + 2.0 * k as f64;
-            // Of the outcomes, which grow, those that belong to these intervals; the last ones have all that is left.
+            // Of the outcomes, which grow, those that belong to these intervals; the last ones have
+            // all that is left.
             let up_to = |i: usize| partition_point(count, |k| slope * walk_of(k) < tau[i]);
             let from = if range.start == 0 { 0 } else { up_to(range.start) };
             let to = if range.end + 1 == tau.len() { count } else { up_to(range.end) };
@@ -168,7 +176,8 @@ impl Cells {
         (sums, longest)
     }
 
-    /// Adds outcomes of losses below [`NARROW`] to the sums, the first of which is of interval `start`.
+    /// Adds outcomes of losses below [`NARROW`] to the sums, the first of which is of interval
+    /// `start`.
     fn add_narrow<const SPREAD: bool>(&self, row: &Shape, masses: &[f64], sums: &mut [[f64; 3]], start: usize) {
         let tau = self.tau.as_slice();
         let mut walk = row.walk;
@@ -210,7 +219,8 @@ impl Cells {
     }
 }
 
-/// About artanh v, half the privacy loss, up to [`NARROW`]: its series, right to two millionths there. Leads a search; nothing rests on it.
+/// About artanh v, half the privacy loss, up to [`NARROW`]: its series, right to two millionths
+/// there. Leads a search; nothing rests on it.
 #[inline(always)]
 fn rough_artanh(v: f64) -> f64 {
     let square = v * v;
@@ -257,7 +267,8 @@ fn refine(edges: &[f64], mut i: usize, x: f64) -> usize {
 
 /// Multiplies the sums by what is common to an interval, and mirrors them.
 ///
-/// The spread Σ p·t(1−t) of an interval is `Σ wL(v−τ_i)(τ_{i+1}−v)/(1±v)` times both factors; taking 1±v at its smallest only enlarges it.
+/// The spread Σ p·t(1−t) of an interval is `Σ wL(v−τ_i)(τ_{i+1}−v)/(1±v)` times both factors;
+/// taking 1±v at its smallest only enlarges it.
 fn scaled(sums: &[[f64; 3]], cells: &Cells, h: f64) -> Intervals {
     let Cells { tau, edges, narrow, .. } = cells;
     let count = sums.len();

@@ -6,15 +6,18 @@ use super::read::MARGIN;
 use crate::error::Result;
 use crate::numerics::directed::{add_up, mul_up};
 
-/// The privacy loss of everything that was composed, rounded up: `δ(ε) ≤ infinity + Σ max(0, 1 − e^(ε − loss))·probability`.
+/// The privacy loss of everything that was composed, rounded up:
+/// `δ(ε) ≤ infinity + Σ max(0, 1 − e^(ε − loss))·probability`.
 ///
-/// Losses are equally spaced. FFTs err by a share of the largest probability, and that share is added to every one: a δ far below 1e-12 is not
-/// to be had from here. [`Rounds::delta`] and [`Rounds::epsilon`] look at the tail that is asked for, and have no such limit.
+/// Losses are equally spaced. FFTs err by a share of the largest probability, and that share is
+/// added to every one: a δ far below 1e-12 is not to be had from here. [`Rounds::delta`] and
+/// [`Rounds::epsilon`] look at the tail that is asked for, and have no such limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LossDistribution {
     /// The losses, increasing.
     pub losses: Vec<f64>,
-    /// The probability of each under the first of two neighbouring datasets; their sum may be above 1 by what rounding cost.
+    /// The probability of each under the first of two neighbouring datasets; their sum may be above
+    /// 1 by what rounding cost.
     pub probabilities: Vec<f64>,
     /// Probability that is charged as an infinite loss.
     pub infinity: f64,

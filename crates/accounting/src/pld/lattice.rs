@@ -13,8 +13,9 @@ use std::sync::Arc;
 /// Its type says which way it was rounded: an [`Up`] one dominates the round, a
 /// [`Down`](super::Down) one is dominated by it.
 ///
-/// Every mass is within `relative_error` of, and every loss within `loss_error` of, those of a distribution that exactly dominates
-/// (or is dominated by) the pair. So for T rounds `δ_true(ε) ≤ (1+relative_error)^T · δ_lattice(ε − T·loss_error)`, and conversely.
+/// Every mass is within `relative_error` of, and every loss within `loss_error` of, those of a
+/// distribution that exactly dominates (or is dominated by) the pair. So for T rounds
+/// `δ_true(ε) ≤ (1+relative_error)^T · δ_lattice(ε − T·loss_error)`, and conversely.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LossLattice<D: Rounding = Up> {
     pub(super) rounding: PhantomData<D>,
@@ -43,9 +44,9 @@ impl<D: Rounding> LossLattice<D> {
         self.infinity
     }
 
-    /// The same without its largest losses, which have at most the mass `most`: in a lattice that was
-    /// rounded up they are infinite, in one that was rounded down they are not there. The lowest
-    /// point stays.
+    /// The same without its largest losses, which have at most the mass `most`: in a lattice that
+    /// was rounded up they are infinite, in one that was rounded down they are not there. The
+    /// lowest point stays.
     pub(super) fn without_rare(lattice: &Arc<Self>, most: f64) -> Arc<Self> {
         let (mut kept, mut rare) = (lattice.masses.len(), 0.0);
         while kept > 1 && add_up(rare, lattice.masses[kept - 1]) <= most {
@@ -71,18 +72,22 @@ impl<D: Rounding> LossLattice<D> {
         self.first.unsigned_abs().max(last.unsigned_abs()) as f64 * self.spacing
     }
 
-    /// `ln Σ mass·e^{θ·loss}` over the finite part, by Horner's rule. Chooses orders; nothing rests on it.
+    /// `ln Σ mass·e^{θ·loss}` over the finite part, by Horner's rule. Chooses orders; nothing rests
+    /// on it.
     pub(crate) fn cumulant(&self, theta: f64) -> f64 {
         let last = self.first + self.masses.len() as i64 - 1;
-        // Σ m_i e^{θ(i − last)h}: terms decrease from the top, so the sum neither overflows nor vanishes.
+        // Σ m_i e^{θ(i − last)h}: terms decrease from the top, so the sum neither overflows nor
+        // vanishes.
         horner(&self.masses, (-theta * self.spacing).exp()).ln() + theta * last as f64 * self.spacing
     }
 }
 
 impl LossLattice<Up> {
-    /// At least the hockey-stick divergence of the round at the losses `(first + i)·spacing`, in one pass from the top.
+    /// At least the hockey-stick divergence of the round at the losses `(first + i)·spacing`, in
+    /// one pass from the top.
     ///
-    /// With A the mass above ε and G the divergence there, `G(ε−h) = e^{−h}G + (1−e^{−h})A` plus what the masses in between contribute: no term is negative.
+    /// With A the mass above ε and G the divergence there, `G(ε−h) = e^{−h}G + (1−e^{−h})A` plus
+    /// what the masses in between contribute: no term is negative.
     pub(crate) fn curve_upper(&self, spacing: f64, first: i64, count: usize) -> Vec<f64> {
         let (keep, add) = ((-spacing).exp(), -(-spacing).exp_m1());
         let factor = (1.0 + self.relative_error) * (1.0 + 1e-11);

@@ -1,8 +1,10 @@
 //! The greatest convex curve below given values on a lattice.
 
-/// The slopes of the greatest convex minorant, from the top of the lattice (the largest loss, the smallest `x = e^{−loss}`) downward.
+/// The slopes of the greatest convex minorant, from the top of the lattice (the largest loss, the
+/// smallest `x = e^{−loss}`) downward.
 ///
-/// Slopes of a convex curve increase with x; where the given ones do not, adjacent violators are pooled to their mean.
+/// Slopes of a convex curve increase with x; where the given ones do not, adjacent violators are
+/// pooled to their mean.
 pub(super) struct Minorant {
     /// (slope, Δx relative to the topmost interval, number of intervals)
     pools: Vec<(f64, f64, usize)>,
@@ -16,7 +18,8 @@ impl Minorant {
         Self { pools: Vec::new(), weight: 1.0, grow: spacing.exp() }
     }
 
-    /// Adds the next interval downward; x grows by e^h from one to the next. Returns the slope of the pool it ended up in.
+    /// Adds the next interval downward; x grows by e^h from one to the next. Returns the slope of
+    /// the pool it ended up in.
     pub(super) fn push(&mut self, slope: f64) -> f64 {
         let mut pool = (slope, self.weight, 1);
         self.weight *= self.grow;
@@ -29,8 +32,10 @@ impl Minorant {
         pool.0
     }
 
-    /// The masses at the lattice points, lowest first: the increases of the slope, up to the slope `total` beyond the lowest point, which no slope may exceed (the
-    /// minorant of the whole curve, that last ray included). `rounding` of the slope is added to each increase, which a small difference of two slopes may owe.
+    /// The masses at the lattice points, lowest first: the increases of the slope, up to the slope
+    /// `total` beyond the lowest point, which no slope may exceed (the minorant of the whole curve,
+    /// that last ray included). `rounding` of the slope is added to each increase, which a small
+    /// difference of two slopes may owe.
     pub(super) fn masses(mut self, total: f64, rounding: f64) -> Vec<f64> {
         let points = self.pools.iter().map(|pool| pool.2).sum::<usize>() + 1;
         self.pools.push((total, 0.0, 0));

@@ -1,8 +1,9 @@
 //! Privacy loss distributions on a lattice, and their composition over many rounds.
 //!
-//! A [`LossLattice`] is one round: P-masses at integer multiples of a spacing, discretised so that it dominates the pair
-//! ([`Up`]) or is dominated by it ([`Down`]), each at a cost of second order in the spacing. [`Rounds`] composes them by FFT and is
-//! asked for δ(ε) or ε(δ). The error of every step is bounded and charged; `docs/theory/composition.md` has the proofs.
+//! A [`LossLattice`] is one round: P-masses at integer multiples of a spacing, discretised so that
+//! it dominates the pair ([`Up`]) or is dominated by it ([`Down`]), each at a cost of second order
+//! in the spacing. [`Rounds`] composes them by FFT and is asked for δ(ε) or ε(δ). The error of
+//! every step is bounded and charged; `docs/theory/composition.md` has the proofs.
 
 #[cfg(test)]
 mod allowances;

@@ -22,7 +22,8 @@ const RESERVED: [f64; 8] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5];
 /// out.
 const RARE: [f64; 3] = [1e-4, 1e-2, 0.1];
 
-/// They are where that brings Rényi DP's answer down by this share, or this much in logarithms of δ.
+/// They are where that brings Rényi DP's answer down by this share, or this much in logarithms of
+/// δ.
 const DECISIVE: f64 = 0.02;
 
 /// Tilting a loss ℓ by θ costs a few units of roundoff times θℓ; all rounds together may cost 1e-7.
@@ -31,7 +32,8 @@ const MAX_TILT: f64 = 1e8;
 impl<D: Rounding> Rounds<D> {
     /// δ at `epsilon` ≥ 0, in the direction of the lattices.
     pub fn delta(&self, epsilon: f64) -> Result<f64> {
-        // Not clamped at 0: where the losses are uncertain by more than ε, the δ of a negative ε is what bounds.
+        // Not clamped at 0: where the losses are uncertain by more than ε, the δ of a negative ε is
+        // what bounds.
         let epsilon = epsilon - D::DIRECTION.sign() * self.loss_error();
         if self.is_single() {
             return self.read_delta(&self.composed(0.0, 0.0), epsilon);
@@ -60,12 +62,13 @@ impl<D: Rounding> Rounds<D> {
         Ok(best)
     }
 
-    /// δ at `epsilon`, less what losses may have been moved by, composed with the tilt of this order,
-    /// which has this Chernoff bound.
+    /// δ at `epsilon`, less what losses may have been moved by, composed with the tilt of this
+    /// order, which has this Chernoff bound.
     fn delta_tilted(&self, epsilon: f64, order: f64, ln_chernoff: f64) -> Result<f64> {
         let composed = self.composed(order - 1.0, (2.0 * (MARGIN - ln_chernoff.min(0.0))).sqrt());
-        // Tilted, what lies below the window is lost. That does not matter below ε; if ε itself lies there, δ is nearly 1 and tilting serves nothing:
-        // without it, what lies below reappears at the top.
+        // Tilted, what lies below the window is lost. That does not matter below ε; if ε itself
+        // lies there, δ is nearly 1 and tilting serves nothing: without it, what lies below
+        // reappears at the top.
         if epsilon < composed.bottom() {
             return self.read_delta(&self.composed(0.0, (2.0 * MARGIN).sqrt()), epsilon);
         }
@@ -99,7 +102,8 @@ impl<D: Rounding> Rounds<D> {
         if D::DIRECTION == Direction::Up || answer > 0.0 || self.is_single() {
             return Ok(answer);
         }
-        // A lower bound gives up what rounding could have added, and few atoms far apart, tilted hard, can leave nothing. Every tilt is valid.
+        // A lower bound gives up what rounding could have added, and few atoms far apart, tilted
+        // hard, can leave nothing. Every tilt is valid.
         let deviations = (2.0 * (MARGIN - delta.ln())).sqrt();
         let composed = self.composed(0.0, deviations);
         composed.check()?;
@@ -157,12 +161,12 @@ impl<D: Rounding> Rounds<D> {
         })
     }
 
-    /// The same rounds without the largest losses, which have the shares [`RARE`] of `delta` in all:
-    /// they are charged as infinite, or dropped from a lower bound.
+    /// The same rounds without the largest losses, which have the shares [`RARE`] of `delta` in
+    /// all: they are charged as infinite, or dropped from a lower bound.
     ///
-    /// They hardly count in the answer. But where they are much larger than all others they dominate
-    /// the moments, no tilt brings out the tail that is asked for, and the rounding of the FFT is
-    /// what is read.
+    /// They hardly count in the answer. But where they are much larger than all others they
+    /// dominate the moments, no tilt brings out the tail that is asked for, and the rounding of the
+    /// FFT is what is read.
     fn without_rare(&self, delta: f64) -> Vec<Self> {
         let count: f64 = self.parts.iter().map(|(_, count)| *count as f64).sum();
         let mut all: Vec<Self> = Vec::new();
@@ -183,7 +187,8 @@ impl<D: Rounding> Rounds<D> {
             let crossing = if finite > 0.0 { composed.crossing(from_top, finite) } else { None };
             return Ok((crossing.unwrap_or(0.0) - self.loss_error()).max(0.0));
         }
-        // What was lost below windows gets a share of δ. Every share whose ε passes is an answer; the first is nearly always enough.
+        // What was lost below windows gets a share of δ. Every share whose ε passes is an answer;
+        // the first is nearly always enough.
         for share in RESERVED {
             let rest = finite * (1.0 - if composed.lost > 0.0 { share } else { 0.0 });
             let epsilon =
@@ -202,16 +207,19 @@ impl<D: Rounding> Rounds<D> {
         1.0 + (MAX_TILT / reach).min(4.0 / finest)
     }
 
-    /// The logarithm of the moment `E_P[e^{θ·loss}]` of all rounds together. Chooses tilts; nothing rests on it.
+    /// The logarithm of the moment `E_P[e^{θ·loss}]` of all rounds together. Chooses tilts; nothing
+    /// rests on it.
     fn cumulant(&self, theta: f64) -> f64 {
         self.parts.iter().map(|(lattice, count)| lattice.cumulant(theta) * *count as f64).sum()
     }
 }
 
-/// A δ may be this far from another, in logarithms, to be read in its units: what underflows there is e^−745 of it.
+/// A δ may be this far from another, in logarithms, to be read in its units: what underflows there
+/// is e^−745 of it.
 const NEARBY: f64 = 50.0;
 
-/// What [`Tilted::crossing`] has seen from the top down, in units of the δ that was asked first: who asks for several δ pays once.
+/// What [`Tilted::crossing`] has seen from the top down, in units of the δ that was asked first:
+/// who asks for several δ pays once.
 #[derive(Default)]
 struct FromTop(RefCell<Descent>);
 
@@ -219,12 +227,14 @@ struct FromTop(RefCell<Descent>);
 struct Descent {
     /// The logarithm of the unit.
     ln_unit: f64,
-    /// At each lattice point from the top down, the mass above the next one and the divergence there.
+    /// At each lattice point from the top down, the mass above the next one and the divergence
+    /// there.
     steps: Vec<(f64, f64)>,
 }
 
 impl Tilted {
-    /// An accountant that gives up must say so: a NaN among the masses would count for nothing below.
+    /// An accountant that gives up must say so: a NaN among the masses would count for nothing
+    /// below.
     pub(super) fn check(&self) -> Result<()> {
         if self.ln_scale.is_finite()
             && self.infinity >= 0.0
@@ -239,7 +249,8 @@ impl Tilted {
 
     /// At least what the lost mass contributes to δ(ε), wherever it stands.
     ///
-    /// A tilted mass at s contributes `exp(ln_scale)·e^{−θs}(1 − e^{ε−s})₊` of itself, which is largest at `e^{ε−s} = θ/(1+θ)`: Chernoff's bound.
+    /// A tilted mass at s contributes `exp(ln_scale)·e^{−θs}(1 − e^{ε−s})₊` of itself, which is
+    /// largest at `e^{ε−s} = θ/(1+θ)`: Chernoff's bound.
     fn reserve(&self, epsilon: f64) -> f64 {
         if self.lost == 0.0 {
             return 0.0;
@@ -250,7 +261,8 @@ impl Tilted {
         self.lost * (ln_most + slack).exp()
     }
 
-    /// Relative error of a sum of untilted masses: an exponent `ln_scale − θ·loss` is rounded where its terms are large, not where it is.
+    /// Relative error of a sum of untilted masses: an exponent `ln_scale − θ·loss` is rounded where
+    /// its terms are large, not where it is.
     pub(super) fn reading_error(&self) -> f64 {
         let top = (self.first + self.masses.len() as i64) as f64 * self.spacing;
         let reach = self.bottom().abs().max(top.abs());
@@ -274,11 +286,12 @@ impl Tilted {
         sum
     }
 
-    /// The ε at which the finite part's hockey-stick divergence is `delta`: smaller to its right, larger to its left. `None` if it is smaller
-    /// on the whole lattice.
+    /// The ε at which the finite part's hockey-stick divergence is `delta`: smaller to its right,
+    /// larger to its left. `None` if it is smaller on the whole lattice.
     ///
-    /// With `A` the mass above a lattice point and `G` the divergence there, one step down is `A += m; G = e^{−h}G + (1 − e^{−h})A`: no
-    /// term is negative. Between lattice points 1 − e^{−distance} takes the place of 1 − e^{−h}, and can be solved for.
+    /// With `A` the mass above a lattice point and `G` the divergence there, one step down is
+    /// `A += m; G = e^{−h}G + (1 − e^{−h})A`: no term is negative. Between lattice points
+    /// 1 − e^{−distance} takes the place of 1 − e^{−h}, and can be solved for.
     fn crossing(&self, from_top: &FromTop, delta: f64) -> Option<f64> {
         let ln_delta = delta.ln();
         let mut descent = from_top.0.borrow_mut();

@@ -1,7 +1,9 @@
-//! Loss lattices of outputs that are not shuffled: Gaussian noise, Laplace noise, randomized response.
+//! Loss lattices of outputs that are not shuffled: Gaussian noise, Laplace noise, randomized
+//! response.
 //!
-//! Each is dominated by a pair on the line (`docs/theory/releases.md`), whose losses have a density, atoms, or both. Every cell of the lattice splits its mass between its
-//! ends as [`super::discretise`] does for outcomes. The integrands have one sign, so nothing cancels.
+//! Each is dominated by a pair on the line (`docs/theory/releases.md`), whose losses have a
+//! density, atoms, or both. Every cell of the lattice splits its mass between its ends as
+//! [`super::discretise`] does for outcomes. The integrands have one sign, so nothing cancels.
 
 use super::compose::power_of_two;
 use super::intervals::Intervals;
@@ -13,7 +15,8 @@ use std::marker::PhantomData;
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A Gaussian loss is cut at so many deviations: beyond them lies less than [`GAUSSIAN_TAIL`], and within them no density underflows.
+/// A Gaussian loss is cut at so many deviations: beyond them lies less than [`GAUSSIAN_TAIL`], and
+/// within them no density underflows.
 const GAUSSIAN_REACH: f64 = 37.0;
 
 /// At least the mass of a Gaussian above 37 deviations, which is 5.726e-300.
@@ -25,7 +28,8 @@ const SMALLEST_PARAMETER: f64 = 1e-200;
 /// Cells are at most so wide: then eight nodes integrate exponentials to well below the roundoff.
 const WIDEST_CELL: f64 = 0.5;
 
-/// Gauss–Legendre nodes on [0, 1] below 1/2, each with its weight; the others are their mirror images.
+/// Gauss–Legendre nodes on [0, 1] below 1/2, each with its weight; the others are their mirror
+/// images.
 const NODES: [(f64, f64); 4] = [
     (0.019_855_071_751_231_884, 0.050_614_268_145_188_13),
     (0.101_666_761_293_186_63, 0.111_190_517_226_687_24),
@@ -34,7 +38,8 @@ const NODES: [(f64, f64); 4] = [
 ];
 
 impl LossLattice {
-    /// The loss of one output, dominating it, with `per_deviation` lattice points to about a standard deviation.
+    /// The loss of one output, dominating it, with `per_deviation` lattice points to about a
+    /// standard deviation.
     pub fn of_release(release: &Release, per_deviation: f64) -> Self {
         match release.output() {
             Output::Gaussian { mu } => gaussian(mu.max(SMALLEST_PARAMETER), per_deviation),
@@ -59,7 +64,8 @@ fn gaussian(mu: f64, per_deviation: f64) -> LossLattice {
     cells.into_lattice(GAUSSIAN_TAIL, 256.0 * U * (mu + GAUSSIAN_REACH), 0.0)
 }
 
-/// e^{−|x|}/2 against the same moved by ε: half of the mass has the loss ε, e^{−ε}/2 of it −ε, and in between the loss has the density e^{(ℓ−ε)/2}/4.
+/// e^{−|x|}/2 against the same moved by ε: half of the mass has the loss ε, e^{−ε}/2 of it −ε, and
+/// in between the loss has the density e^{(ℓ−ε)/2}/4.
 fn laplace(epsilon: f64, per_deviation: f64) -> LossLattice {
     let spacing = power_of_two((epsilon.min(2.0) / per_deviation).max(epsilon / 65_536.0));
     let mut cells = Cells::new(spacing, -epsilon, epsilon);
@@ -71,11 +77,13 @@ fn laplace(epsilon: f64, per_deviation: f64) -> LossLattice {
     cells.into_lattice(infinity, 32.0 * U * (8.0 + epsilon), 4.0 * U * epsilon)
 }
 
-/// The true value has probability 1 − p + p/k, every other p/k: the losses ±ln(1 + k(1−p)/p), and 0 at the values that neither dataset holds.
+/// The true value has probability 1 − p + p/k, every other p/k: the losses ±ln(1 + k(1−p)/p), and 0
+/// at the values that neither dataset holds.
 fn randomized_response(noise: f64, buckets: u64, per_deviation: f64) -> LossLattice {
     let loss = response_loss(noise, buckets);
     let (high, low) = response_masses(noise, buckets);
-    // Three atoms cost the same on any lattice, and a fine one keeps them where they are: sums of few of them are what δ is about.
+    // Three atoms cost the same on any lattice, and a fine one keeps them where they are: sums of
+    // few of them are what δ is about.
     let spacing = power_of_two((loss / (32.0 * per_deviation)).max(loss / 16_384.0));
     let mut cells = Cells::new(spacing, -loss, loss);
     cells.add_atom(loss, high);
@@ -102,8 +110,9 @@ impl Cells {
         Self { spacing, intervals: Intervals::new(first, (last - first + 1) as usize) }
     }
 
-    /// Splits a mass that lies `above` the lower end of a cell and `below` its upper end: (1 − e^{−above})/(1 − e^{−h}) goes up, the rest,
-    /// e^{−above}(1 − e^{−below})/(1 − e^{−h}), down.
+    /// Splits a mass that lies `above` the lower end of a cell and `below` its upper end:
+    /// (1 − e^{−above})/(1 − e^{−h}) goes up, the rest, e^{−above}(1 − e^{−below})/(1 − e^{−h}),
+    /// down.
     fn split(&mut self, cell: usize, above: f64, below: f64, mass: f64) {
         let whole = (-self.spacing).exp_m1();
         self.intervals.high[cell] += mass * (-above).exp_m1() / whole;

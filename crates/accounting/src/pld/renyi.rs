@@ -30,15 +30,18 @@ impl Divergences {
             .filter(|(_, mass)| *mass > 0.0)
             .map(|(loss, mass)| Atom { loss, mass, falls: (-loss).exp_m1() })
             .collect();
-        // The common factor of a moment must come from a point that has mass: relative to any other, nothing that matters can vanish.
+        // The common factor of a moment must come from a point that has mass: relative to any
+        // other, nothing that matters can vanish.
         let greatest = atoms.iter().map(|atom| atom.loss).fold(0.0, f64::max);
         Self { lattice, atoms, greatest }
     }
 
-    /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that is not of a pair.
+    /// At least the Rényi divergence of the round at `order`; `+∞` for a lattice that is not of a
+    /// pair.
     ///
-    /// The windows are the same for P and Q, so `E_P[1 − e^{−ℓ}; kept] = P(kept) − Q(kept) = 0`, and the moment's excess over 1 is `Σ m·(e^{(λ−1)ℓ} − 1 − (λ−1)(1 − e^{−ℓ}))`, whose terms are all
-    /// non-negative: nothing cancels.
+    /// The windows are the same for P and Q, so `E_P[1 − e^{−ℓ}; kept] = P(kept) − Q(kept) = 0`,
+    /// and the moment's excess over 1 is `Σ m·(e^{(λ−1)ℓ} − 1 − (λ−1)(1 − e^{−ℓ}))`, whose terms
+    /// are all non-negative: nothing cancels.
     pub(crate) fn upper(&self, order: f64) -> f64 {
         self.upper_with_cut(order).0
     }
@@ -56,7 +59,8 @@ impl Divergences {
             } else if shift > 0.0 {
                 (theta * loss - shift).exp() - scale * (1.0 - theta * falls)
             } else {
-                // Close to order 1 both are about θℓ, and their sum is of the order of θℓ²: the ones must not come in.
+                // Close to order 1 both are about θℓ, and their sum is of the order of θℓ²: the
+                // ones must not come in.
                 (theta * loss).exp_m1() + theta * falls
             };
             sum += mass * term;
@@ -65,12 +69,14 @@ impl Divergences {
         let ln_excess = log_add(ln_kept, ln_cut);
         let is_cut = ln_cut > ln_kept + HARMLESS.ln();
         let divergence = log_add(0.0, ln_excess) / theta;
-        // Masses that are off by a share e change the excess by that share; losses that are off by η change the divergence by η.
+        // Masses that are off by a share e change the excess by that share; losses that are off by
+        // η change the divergence by η.
         (divergence * (1.0 + 1e-11 + 2.0 * self.lattice.relative_error) + self.lattice.loss_error, is_cut)
     }
 }
 
-/// `e^{θℓ} − 1 − θ(1 − e^{−ℓ})` for small θℓ and ℓ: the sum over j ≥ 2 of `(θ^j + (−1)^j θ)·ℓ^j/j!`.
+/// `e^{θℓ} − 1 − θ(1 − e^{−ℓ})` for small θℓ and ℓ: the sum over j ≥ 2 of
+/// `(θ^j + (−1)^j θ)·ℓ^j/j!`.
 fn excess_series(theta: f64, loss: f64) -> f64 {
     let (mut power, mut term, mut sign, mut sum) = (theta, loss, -1.0, 0.0);
     for j in 2..12 {

@@ -1,7 +1,8 @@
 //! A loss distribution seen from where the answer lies.
 //!
-//! FFTs err by a share of the *largest* mass, but δ lives in the tail. Multiplying every mass by `e^{θ·loss}` moves the bulk to the tail that
-//! is asked about; it commutes with convolution, and is undone exactly when δ is read.
+//! FFTs err by a share of the *largest* mass, but δ lives in the tail. Multiplying every mass by
+//! `e^{θ·loss}` moves the bulk to the tail that is asked about; it commutes with convolution, and
+//! is undone exactly when δ is read.
 
 use super::intervals::Intervals;
 use super::{Direction, LossLattice, Rounding};
@@ -17,7 +18,8 @@ pub(super) struct Tilted {
     pub(super) ln_scale: f64,
     /// P-mass at infinity, not tilted.
     pub(super) infinity: f64,
-    /// Tilted mass that lay below a window and is not among `masses`; it may stand at any loss. Upper bounds only.
+    /// Tilted mass that lay below a window and is not among `masses`; it may stand at any loss.
+    /// Upper bounds only.
     pub(super) lost: f64,
 }
 
@@ -25,7 +27,8 @@ pub(super) struct Tilted {
 const U: f64 = f64::EPSILON / 2.0;
 
 impl Tilted {
-    /// Tilts one round. Its relative error, and that of the exponentials, goes into the scale, in the lattice's direction.
+    /// Tilts one round. Its relative error, and that of the exponentials, goes into the scale, in
+    /// the lattice's direction.
     pub(super) fn new<D: Rounding>(lattice: &LossLattice<D>, theta: f64) -> Self {
         let error = lattice.relative_error + 8.0 * U * (1.0 + theta * lattice.reach());
         let reference = lattice.cumulant(theta);
@@ -50,7 +53,8 @@ impl Tilted {
         self.ln_scale += sum.ln();
     }
 
-    /// Mean and variance of the tilted loss, in units of the spacing. Chooses windows; nothing rests on it.
+    /// Mean and variance of the tilted loss, in units of the spacing. Chooses windows; nothing
+    /// rests on it.
     pub(super) fn moments(&self) -> (f64, f64) {
         let (mut mean, mut squares) = (0.0, 0.0);
         let centre = self.first as f64 + self.masses.len() as f64 / 2.0;
@@ -68,8 +72,8 @@ impl Tilted {
         let edge = if phi >= 0.0 { last } else { self.first };
         let factor = (-phi.abs() * self.spacing).exp();
         let sum = if phi >= 0.0 { horner(&self.masses, factor) } else { horner_reversed(&self.masses, factor) };
-        // A step of a chain rounds twice and takes four masses; the powers of `factor` inherit its own rounding, 2U for each mass, and those of its fourth
-        // power, 3U for four.
+        // A step of a chain rounds twice and takes four masses; the powers of `factor` inherit its
+        // own rounding, 2U for each mass, and those of its fourth power, 3U for four.
         sum.ln() + 8.0 * U * self.masses.len() as f64 + phi * edge as f64 * self.spacing
     }
 

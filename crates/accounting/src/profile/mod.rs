@@ -106,8 +106,8 @@ impl LocalProfile {
         }
     }
 
-    /// The profile of two inputs half as far apart, where the profile is one of noise: of a vector in
-    /// a ball against its centre.
+    /// The profile of two inputs half as far apart, where the profile is one of noise: of a vector
+    /// in a ball against its centre.
     ///
     /// Gaussian and Laplace noise, and Rényi divergences that grow with the square of the distance,
     /// depend on the distance over the scale of the noise alone. Discrete Laplace noise half of

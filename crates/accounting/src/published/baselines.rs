@@ -1,4 +1,5 @@
-//! Amplification by shuffling, then by subsampling, then strong composition: what the papers compare themselves with.
+//! Amplification by shuffling, then by subsampling, then strong composition: what the papers
+//! compare themselves with.
 
 use super::asked;
 use super::dp_analysis::DpAnalysis;
@@ -11,13 +12,14 @@ use crate::scheme::Question;
 /// Upper-bounds the ε of one shuffle from (ε0, number of reports, δ). At δ = 0 it must answer ε0.
 pub type Amplification = fn(f64, u64, f64) -> Result<f64>;
 
-/// k of n clients are amplified by shuffling at some δ, by sampling with γ = k/n, and composed T times by Kairouz, Oh,
-/// Viswanath 2015.
+/// k of n clients are amplified by shuffling at some δ, by sampling with γ = k/n, and composed T
+/// times by Kairouz, Oh, Viswanath 2015.
 ///
-/// δ is split between the rounds and the composition: a round spends `share·δ/T`, what is left becomes δ̃. Every split is
-/// valid; the best of [`shares`](Self::shares) is taken. Share 0 means that no δ is spent on amplification, hence ε = ε0 per
-/// round: where the closed form's condition fails this is the best one, and it is what Girgis et al. plot (14.3 where their
-/// own bound is 1.04).
+/// δ is split between the rounds and the composition: a round spends `share·δ/T`, what is left
+/// becomes δ̃. Every split is valid; the best of [`shares`](Self::shares) is taken. Share 0 means
+/// that no δ is spent on amplification, hence ε = ε0 per round: where the closed form's condition
+/// fails this is the best one, and it is what Girgis et al. plot (14.3 where their own bound is
+/// 1.04).
 pub struct ShuffleSampleCompose {
     /// What is known of the method.
     pub about: About,
@@ -64,7 +66,8 @@ pub const CLONES_CLOSED_FORM: ShuffleSampleCompose = ShuffleSampleCompose {
 const COARSE_SHARES: [f64; 13] =
     [0.0, 1.0 / 256.0, 1.0 / 64.0, 1.0 / 32.0, 0.0625, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
-/// `clones-numerical+subsampling+kov`: the same with the numerical form of Feldman, McMillan, Talwar 2021.
+/// `clones-numerical+subsampling+kov`: the same with the numerical form of Feldman, McMillan,
+/// Talwar 2021.
 pub const CLONES_NUMERICAL: ShuffleSampleCompose = ShuffleSampleCompose {
     about: About {
         id: "clones-numerical+subsampling+kov",
@@ -110,7 +113,8 @@ impl Method for ShuffleSampleCompose {
     }
 }
 
-/// ε at one split, and whether shuffling amplified; `None` where the split leaves less than nothing.
+/// ε at one split, and whether shuffling amplified; `None` where the split leaves less than
+/// nothing.
 fn at_share(
     local_epsilon: f64,
     sampled: u64,
@@ -120,7 +124,8 @@ fn at_share(
     share: f64,
     amplify: Amplification,
 ) -> Result<Option<(f64, bool)>> {
-    // Rounded down: (1 − δ/T)^T ≥ 1 − δ, so at share 1 nothing is left for δ̃ but nothing is missing either.
+    // Rounded down: (1 − δ/T)^T ≥ 1 − δ, so at share 1 nothing is left for δ̃ but nothing is
+    // missing either.
     let per_round = share * delta / rounds as f64 * (1.0 - 4.0 * f64::EPSILON);
     let inner = (per_round / rate * (1.0 - 4.0 * f64::EPSILON)).clamp(0.0, 1.0 - f64::EPSILON);
     let slack = if share < 1.0 { kov15::slack_lower(delta, per_round, rounds) } else { Some(0.0) };

@@ -1,4 +1,5 @@
-//! Girgis, Data, Diggavi, Suresh, Kairouz: On the Rényi differential privacy of the shuffle model (CCS 2021, arXiv 2105.05180).
+//! Girgis, Data, Diggavi, Suresh, Kairouz: On the Rényi differential privacy of the shuffle model
+//! (CCS 2021, arXiv 2105.05180).
 
 use super::asked;
 use super::series::{chernoff_exponent_upper, half_clones_lower, ln_1p_exp, ln_two_sinh};
@@ -10,12 +11,14 @@ use crate::numerics::gamma::ln_binomial;
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::Question;
 
-/// Upper-bounds the Rényi divergence of the shuffle of `clients` reports at an integer `order` of at least 2:
+/// Upper-bounds the Rényi divergence of the shuffle of `clients` reports at an integer `order` of
+/// at least 2:
 /// ```text
 /// ε(λ) ≤ ln(e^(λ²(E−1)²/n̄) + e^(ε0λ − (n−1)/(8E)))/(λ−1),   n̄ = ⌊(n−1)/(2E)⌋ + 1,  E = e^ε0.
 /// ```
-/// Quoted as equation (8) in "Rényi DP in the shuffle model: enhanced amplification bounds". **Direction: up**: both
-/// exponents are rounded up and `n̄` down. `+∞` where it exceeds the floats.
+/// Quoted as equation (8) in "Rényi DP in the shuffle model: enhanced amplification bounds".
+/// **Direction: up**: both exponents are rounded up and `n̄` down. `+∞` where it exceeds the
+/// floats.
 pub fn renyi_upper(local_epsilon: f64, clients: u64, order: f64) -> f64 {
     let others = clients as f64 - 1.0;
     let growth = order * local_epsilon.exp_m1();
@@ -69,10 +72,11 @@ impl RenyiCurve for Curve {
     }
 }
 
-/// The lower bound on the Rényi divergence of the shuffle of binary randomized response at an integer `order` of at least 2:
-/// `ε(λ) ≥ ln(1 + C(λ,2)·(E−1)²/(nE))/(λ−1)`, `E = e^ε0`.
+/// The lower bound on the Rényi divergence of the shuffle of binary randomized response at an
+/// integer `order` of at least 2: `ε(λ) ≥ ln(1 + C(λ,2)·(E−1)²/(nE))/(λ−1)`, `E = e^ε0`.
 ///
-/// Quoted as equation (9) in "Rényi DP in the shuffle model: enhanced amplification bounds". **Direction: down** by 1e-14.
+/// Quoted as equation (9) in "Rényi DP in the shuffle model: enhanced amplification bounds".
+/// **Direction: down** by 1e-14.
 pub fn renyi_lower(local_epsilon: f64, clients: u64, order: f64) -> f64 {
     // (E − 1)²/E = (2 sinh(ε0/2))².
     let ln_excess = ln_binomial(order, 2.0) + 2.0 * ln_two_sinh(0.5 * local_epsilon) - (clients as f64).ln();

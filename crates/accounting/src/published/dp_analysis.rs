@@ -8,10 +8,11 @@ use crate::numerics::bisect::smallest_safe;
 /// How close δ(ε) comes to the smallest δ that would do.
 const TOLERANCE: f64 = 1e-9;
 
-/// An [`Analysis`] from a function that upper-bounds ε at any δ in `[0, 1)` and does not increase with δ.
+/// An [`Analysis`] from a function that upper-bounds ε at any δ in `[0, 1)` and does not increase
+/// with δ.
 ///
-/// δ(ε) is a δ at which the function was evaluated and found to be at most ε: should it not be monotone, the answer is loose
-/// and not wrong.
+/// δ(ε) is a δ at which the function was evaluated and found to be at most ε: should it not be
+/// monotone, the answer is loose and not wrong.
 pub(super) struct DpAnalysis<F> {
     epsilon_at: F,
 }

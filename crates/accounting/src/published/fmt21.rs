@@ -26,7 +26,8 @@ pub fn condition_holds(local_epsilon: f64, clients: u64, delta: f64) -> bool {
 /// ```text
 /// ε = ln(1 + ((E−1)/(E+1))·(8√(E·ln(4/δ))/√n + 8E/n)),  E = e^ε0,   if ε0 ≤ ln(n/(16·ln(2/δ))),  else ε0.
 /// ```
-/// Feldman, McMillan, Talwar 2021, Theorem 3.1. **Direction: up.** All parts are positive, so one inflation pays for them.
+/// Feldman, McMillan, Talwar 2021, Theorem 3.1. **Direction: up.** All parts are positive, so one
+/// inflation pays for them.
 pub fn epsilon_upper(local_epsilon: f64, clients: u64, delta: f64) -> f64 {
     if !condition_holds(local_epsilon, clients, delta) {
         return local_epsilon;
@@ -77,7 +78,8 @@ impl Method for ClonesClosedForm {
     }
 }
 
-/// The closed form, or ε0 where that is less: shuffling is post-processing, so the whole is ε0-DP in any case.
+/// The closed form, or ε0 where that is less: shuffling is post-processing, so the whole is ε0-DP
+/// in any case.
 fn shuffled(local_epsilon: f64, clients: u64, delta: f64) -> Answer {
     let value = epsilon_upper(local_epsilon, clients, delta).min(local_epsilon);
     let remark = (!condition_holds(local_epsilon, clients, delta)).then(|| NO_AMPLIFICATION.to_owned());
@@ -91,7 +93,8 @@ fn shuffled_approximate(local_epsilon: f64, local_delta: f64, clients: u64, delt
         inner + delta_addition_upper(epsilon, local_epsilon, local_delta, clients)
     };
     let found = largest_safe(0.0, delta, 1e-12, |inner| Ok::<_, AccountingError>(total(inner).next_up() <= delta))?;
-    // At δ' = 0 nothing is amplified; in between the sum may still fit, for it need not be monotone.
+    // At δ' = 0 nothing is amplified; in between the sum may still fit, for it need not be
+    // monotone.
     let found = match found {
         None => {
             largest_safe(0.5 * delta, delta, 1e-12, |inner| Ok::<_, AccountingError>(total(inner).next_up() <= delta))?

@@ -10,12 +10,14 @@ use std::sync::LazyLock;
 /// `½ ln(2π)`.
 const LN_SQRT_2_PI: f64 = 0.918_938_533_204_672_7;
 
-/// Relative error that covers the quadrature and the special functions; the exponent's is added apart.
+/// Relative error that covers the quadrature and the special functions; the exponent's is added
+/// apart.
 const SLACK: f64 = 2e-14;
 
 /// Upper-bounds `δ(ε) = Φ(−ε/μ + μ/2) − e^ε·Φ(−ε/μ − μ/2)` of a μ-GDP mechanism.
 ///
-/// Dong, Roth, Su 2022, Corollary 1; Balle, Wang 2018, Theorem 8. **Direction: up.** See [`ln_delta_upper`].
+/// Dong, Roth, Su 2022, Corollary 1; Balle, Wang 2018, Theorem 8. **Direction: up.** See
+/// [`ln_delta_upper`].
 pub fn delta_upper(mu: f64, epsilon: f64) -> f64 {
     let ln_delta = ln_delta_upper(mu, epsilon);
     (ln_delta.exp() * (1.0 + 4.0 * f64::EPSILON)).next_up().min(1.0)
@@ -24,9 +26,10 @@ pub fn delta_upper(mu: f64, epsilon: f64) -> f64 {
 /// At least ln δ(ε), also where δ underflows.
 ///
 /// With `a = ε/μ − μ/2`, `b = a + μ` and φ the normal density, `e^ε·φ(b) = φ(a)`, so
-/// `δ = φ(a)·∫_0^∞ e^(−at − t²/2)·(1 − e^(−μt)) dt`: no difference of nearly equal numbers, whatever μ. For `a < −1` the
-/// plain difference `Φ(−a) − φ(a)·∫ e^(−bt − t²/2) dt` loses nothing. **Direction: up**: the exponent `a²/2` carries an
-/// error of some ulps of `(ε/μ + μ/2)·|a|`, which is added. Edge cases: `−∞` at μ = 0; 0 at μ = ∞.
+/// `δ = φ(a)·∫_0^∞ e^(−at − t²/2)·(1 − e^(−μt)) dt`: no difference of nearly equal numbers,
+/// whatever μ. For `a < −1` the plain difference `Φ(−a) − φ(a)·∫ e^(−bt − t²/2) dt` loses nothing.
+/// **Direction: up**: the exponent `a²/2` carries an error of some ulps of `(ε/μ + μ/2)·|a|`, which
+/// is added. Edge cases: `−∞` at μ = 0; 0 at μ = ∞.
 pub fn ln_delta_upper(mu: f64, epsilon: f64) -> f64 {
     if mu == 0.0 {
         return f64::NEG_INFINITY;
@@ -47,10 +50,12 @@ pub fn ln_delta_upper(mu: f64, epsilon: f64) -> f64 {
     (ln_density + integral.ln() + exponent_error + SLACK + 4.0 * f64::EPSILON * ln_density.abs()).min(0.0)
 }
 
-/// `∫_0^∞ e^(−at − t²/2)·f(t) dt` for `a ≥ −1` and `f` between a constant and a multiple of t: the trapezoidal rule in ln t.
+/// `∫_0^∞ e^(−at − t²/2)·f(t) dt` for `a ≥ −1` and `f` between a constant and a multiple of t: the
+/// trapezoidal rule in ln t.
 ///
-/// The integrand is analytic in the strip `|Im ln t| < π/4` and falls at least like `t` on the left and doubly exponentially
-/// on the right, so the step 1/8 leaves `e^(−2π·(π/4)·8) < 1e-17`, and so do the ends.
+/// The integrand is analytic in the strip `|Im ln t| < π/4` and falls at least like `t` on the left
+/// and doubly exponentially on the right, so the step 1/8 leaves `e^(−2π·(π/4)·8) < 1e-17`, and so
+/// do the ends.
 fn decaying_integral(a: f64, f: impl Fn(f64) -> f64) -> f64 {
     const STEP: f64 = 0.125;
     static NODES: LazyLock<Vec<f64>> = LazyLock::new(|| (-320..=40).map(|i| (STEP * f64::from(i)).exp()).collect());
@@ -60,7 +65,8 @@ fn decaying_integral(a: f64, f: impl Fn(f64) -> f64) -> f64 {
         let t = scale * node;
         let term = (-a * t - 0.5 * t * t).exp() * f(t) * t;
         sum += term;
-        // To the left of 1 terms fall at least by e^(−STEP) each: all that are left have less than nine times the last.
+        // To the left of 1 terms fall at least by e^(−STEP) each: all that are left have less than
+        // nine times the last.
         if *node < 1.0 && term < 1e-19 * sum {
             break;
         }
@@ -68,7 +74,8 @@ fn decaying_integral(a: f64, f: impl Fn(f64) -> f64) -> f64 {
     sum * STEP
 }
 
-/// At most what is asked: the smallest ε, to 1e-12 of itself, at which δ(ε) was checked to be at most `delta`.
+/// At most what is asked: the smallest ε, to 1e-12 of itself, at which δ(ε) was checked to be at
+/// most `delta`.
 pub fn epsilon_upper(mu: f64, delta: f64) -> Result<f64> {
     // δ(ε) ≤ Φ(−ε/μ + μ/2) ≤ e^(−(ε/μ − μ/2)²/2).
     let enough = (0.5 * mu * mu + mu * (-2.0 * delta.ln()).sqrt()) * (1.0 + 1e-9);

@@ -9,8 +9,9 @@ const SLACK: f64 = 16.0 * f64::EPSILON;
 /// ```text
 /// ε̃ = min{ Tε,  μ + ε√(2T·ln(e + √(Tε²)/δ̃)),  μ + ε√(2T·ln(1/δ̃)) },   μ = Tε(e^ε − 1)/(e^ε + 1).
 /// ```
-/// Kairouz, Oh, Viswanath 2015, Theorem 3.4. The δ of the whole is [`total_delta_upper`]. **Direction: up.** All parts are
-/// positive, so one inflation pays for them. At `slack = 0` it is `Tε`, and at `ε = 0` it is 0.
+/// Kairouz, Oh, Viswanath 2015, Theorem 3.4. The δ of the whole is [`total_delta_upper`].
+/// **Direction: up.** All parts are positive, so one inflation pays for them. At `slack = 0` it is
+/// `Tε`, and at `ε = 0` it is 0.
 pub fn epsilon_upper(epsilon: f64, rounds: u64, slack: f64) -> f64 {
     if epsilon == 0.0 {
         return 0.0;
@@ -31,10 +32,11 @@ pub fn total_delta_upper(delta: f64, rounds: u64, slack: f64) -> f64 {
     inflate(-(rounds as f64 * (-delta).ln_1p() + (-slack).ln_1p()).exp_m1(), SLACK).min(1.0)
 }
 
-/// The largest δ̃, rounded down, with `1 − (1−δ)^T·(1−δ̃) ≤ total`; `None` when the rounds alone spend more than `total`.
+/// The largest δ̃, rounded down, with `1 − (1−δ)^T·(1−δ̃) ≤ total`; `None` when the rounds alone
+/// spend more than `total`.
 ///
-/// Rounding matters: when the rounds spend almost everything, what is left is a small difference. It is taken after both
-/// sides were moved against us.
+/// Rounding matters: when the rounds spend almost everything, what is left is a small difference.
+/// It is taken after both sides were moved against us.
 pub fn slack_lower(total: f64, delta: f64, rounds: u64) -> Option<f64> {
     let budget = -(-total).ln_1p() * (1.0 - SLACK);
     let spent = rounds as f64 * -(-delta).ln_1p() * (1.0 + SLACK);

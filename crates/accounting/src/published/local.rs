@@ -9,7 +9,8 @@ use crate::error::Result;
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{LocalGuarantee, Question};
 
-/// `local-composition`: every scheme post-processes the reports, so their composed local guarantee always holds.
+/// `local-composition`: every scheme post-processes the reports, so their composed local guarantee
+/// always holds.
 pub struct LocalComposition;
 
 impl Method for LocalComposition {

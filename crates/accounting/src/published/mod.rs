@@ -1,8 +1,8 @@
 //! The bounds of the literature exactly as printed, one file per paper, each with its standing.
 //!
-//! Every function that reads like a formula says which way it rounds. An upper bound exceeds its formula by what covers the
-//! float error of its evaluation, about 1e-13 of itself at moderate parameters; where the formula multiplies many factors
-//! the allowance grows with their number.
+//! Every function that reads like a formula says which way it rounds. An upper bound exceeds its
+//! formula by what covers the float error of its evaluation, about 1e-13 of itself at moderate
+//! parameters; where the formula multiplies many factors the allowance grows with their number.
 
 mod asked;
 pub mod baselines;

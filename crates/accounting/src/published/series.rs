@@ -1,18 +1,21 @@
-//! What the published series share: logarithms that are rounded up, log-concave sums, `(1+u)^α − 1 − αu`.
+//! What the published series share: logarithms that are rounded up, log-concave sums,
+//! `(1+u)^α − 1 − αu`.
 
 use crate::numerics::log_sum::{ln_1m_exp, ln_expm1};
 
 /// Each part of a logarithm is held to about this many ulps of itself.
 const ULPS: f64 = 4.0;
 
-/// At least `Σ parts`, where `power` counts how often a factor near 1, known to an ulp, was multiplied in.
+/// At least `Σ parts`, where `power` counts how often a factor near 1, known to an ulp, was
+/// multiplied in.
 ///
-/// **Direction: up.** Every part is good to an ulp or two of itself and every factor to one, so [`ULPS`] of their sum of
-/// magnitudes covers the evaluation.
+/// **Direction: up.** Every part is good to an ulp or two of itself and every factor to one, so
+/// [`ULPS`] of their sum of magnitudes covers the evaluation.
 pub(super) fn ln_up(parts: &[f64], power: f64) -> f64 {
     let sum: f64 = parts.iter().sum();
     if sum.is_infinite() {
-        // A factor 0 makes the product 0, exactly; an overflow stays vacuous. (0·∞ sums to NaN and stays NaN.)
+        // A factor 0 makes the product 0, exactly; an overflow stays vacuous. (0·∞ sums to NaN and
+        // stays NaN.)
         return sum;
     }
     let size: f64 = parts.iter().map(|part| part.abs()).sum();
@@ -36,9 +39,11 @@ pub(super) fn ln_1p_exp(y: f64) -> f64 {
 
 /// `⌊count/(2E)⌋ + 1`, `E = e^ε0`, rounded down: fewer clones hide less.
 ///
-/// The floor is what makes this delicate: a quotient that rounds up to an integer would claim one clone too many.
+/// The floor is what makes this delicate: a quotient that rounds up to an integer would claim one
+/// clone too many.
 pub(super) fn half_clones_lower(count: f64, local_epsilon: f64) -> f64 {
-    // At ε0 = 0 the quotient is exact. Elsewhere e^ε0 is within an ulp and the product within another.
+    // At ε0 = 0 the quotient is exact. Elsewhere e^ε0 is within an ulp and the product within
+    // another.
     let margin = if local_epsilon > 0.0 { 1.0 - 4.0 * f64::EPSILON } else { 1.0 };
     (count / (2.0 * local_epsilon.exp()) * margin).floor() + 1.0
 }
@@ -48,11 +53,13 @@ pub(super) fn chernoff_exponent_upper(count: f64, local_epsilon: f64) -> f64 {
     -(count / (8.0 * local_epsilon.exp())) * (1.0 - 4.0 * f64::EPSILON)
 }
 
-/// At least `ln Σ_{j=first}^{last} e^{t(j)}` for a log-concave sequence, in time of the order of its width.
+/// At least `ln Σ_{j=first}^{last} e^{t(j)}` for a log-concave sequence, in time of the order of
+/// its width.
 ///
-/// Starts at the peak and walks outward until what is left is below 1e-17 of the sum; log-concavity bounds the rest by a
-/// geometric series, which is *added*. **Direction: up**, provided that `t` is rounded up.
-/// Edge cases: `−∞` for an empty range or if all terms vanish; NaN and `+∞` are passed on.
+/// Starts at the peak and walks outward until what is left is below 1e-17 of the sum; log-concavity
+/// bounds the rest by a geometric series, which is *added*. **Direction: up**, provided that `t` is
+/// rounded up. Edge cases: `−∞` for an empty range or if all terms vanish; NaN and `+∞` are passed
+/// on.
 pub(super) fn ln_sum_log_concave_upper(first: u64, last: u64, ln_term: impl Fn(u64) -> f64) -> f64 {
     if first > last {
         return f64::NEG_INFINITY;
@@ -79,7 +86,8 @@ pub(super) fn ln_sum_log_concave_upper(first: u64, last: u64, ln_term: impl Fn(u
             let ratio = if term > 0.0 { next / term } else { 0.0 };
             term = next;
             sum += term;
-            // All further ratios are smaller. (The rounding of this one matters little to what is 1e-17 of the whole.)
+            // All further ratios are smaller. (The rounding of this one matters little to what is
+            // 1e-17 of the whole.)
             let rest = term * ratio / (1.0 - ratio);
             if ratio < 1.0 && rest < 1e-17 * sum {
                 sum += rest;
@@ -91,12 +99,13 @@ pub(super) fn ln_sum_log_concave_upper(first: u64, last: u64, ln_term: impl Fn(u
     top + sum.ln() + 1e-14
 }
 
-/// `(1+u)^α − 1 − αu ≥ 0` for `α > 1` or `α < 0`, given `ln(1+u)`, to a relative error of about 1e-14.
+/// `(1+u)^α − 1 − αu ≥ 0` for `α > 1` or `α < 0`, given `ln(1+u)`, to a relative error of about
+/// 1e-14.
 ///
-/// Near 0 it is `α(α−1)u²/2`, far below its parts, so there the binomial series is summed from its second power on.
-/// Elsewhere at most a factor of ten cancels: `(1+u)·((1+u)^(α−1) − 1) − (α−1)u` stays exact as `α → 1`, where
-/// `(1+u)^α − (1 + αu)` would not.
-/// Edge cases: at `u = −1`, `α − 1` for `α > 0` and `+∞` for `α < 0`; overflows to `+∞`.
+/// Near 0 it is `α(α−1)u²/2`, far below its parts, so there the binomial series is summed from its
+/// second power on. Elsewhere at most a factor of ten cancels: `(1+u)·((1+u)^(α−1) − 1) − (α−1)u`
+/// stays exact as `α → 1`, where `(1+u)^α − (1 + αu)` would not. Edge cases: at `u = −1`, `α − 1`
+/// for `α > 0` and `+∞` for `α < 0`; overflows to `+∞`.
 pub(super) fn power_excess(u: f64, ln_1p_u: f64, alpha: f64) -> f64 {
     if u.abs() <= 0.25 && (alpha * u).abs() <= 0.5 {
         let mut term = alpha * (alpha - 1.0) / 2.0 * u * u;

@@ -1,9 +1,11 @@
 //! Liew, Takahashi: Shuffle Gaussian mechanism for differential privacy (arXiv 2206.09569).
 //!
-//! The paper's "w.l.o.g. D = 0, D' = (1, 0, …, 0)" is false as a worst case: in the unit ball records are up to 2 apart, and others that are far from
-//! both records do not hide them. Here the theorems are read with the sensitivity equal to the diameter, `2C` (its σ at sensitivity 1 is half of
-//! ours), and the others at an endpoint; with that no counter-example is known, and none of its shuffling gain is proven.
-//! Its Algorithm 1 lacks the factor 1/(2σ²) in the exponent and the final ln(·)/(λ−1); the formulas of the theorems are used.
+//! The paper's "w.l.o.g. D = 0, D' = (1, 0, …, 0)" is false as a worst case: in the unit ball
+//! records are up to 2 apart, and others that are far from both records do not hide them. Here the
+//! theorems are read with the sensitivity equal to the diameter, `2C` (its σ at sensitivity 1 is
+//! half of ours), and the others at an endpoint; with that no counter-example is known, and none of
+//! its shuffling gain is proven. Its Algorithm 1 lacks the factor 1/(2σ²) in the exponent and the
+//! final ln(·)/(λ−1); the formulas of the theorems are used.
 
 use super::{asked, wbk19};
 use crate::bound::{About, Kind, Standing};
@@ -16,7 +18,8 @@ use std::cell::RefCell;
 
 /// Theorem 1's `ε(λ) = ln E[W_n^λ]/(λ−1)`, integer λ ≥ 2, remembered order by order.
 ///
-/// **Direction: up** ([`PairMoments`]); beyond its orders and for noise too weak for it, Corollary 1's `λμ²/2`, which is never smaller.
+/// **Direction: up** ([`PairMoments`]); beyond its orders and for noise too weak for it, Corollary
+/// 1's `λμ²/2`, which is never smaller.
 pub struct Shuffled {
     moments: Option<RefCell<PairMoments>>,
     mu: f64,
@@ -42,7 +45,8 @@ impl Shuffled {
         }
     }
 
-    /// Theorem 2's `ε(λ)`: Wang, Balle, Kasiviswanathan 2019, Theorem 9, on top, at sampling rate `rate`.
+    /// Theorem 2's `ε(λ)`: Wang, Balle, Kasiviswanathan 2019, Theorem 9, on top, at sampling rate
+    /// `rate`.
     ///
     /// ```text
     /// e^((λ−1)ε'(λ)) ≤ 1 + γ²·C(λ,2)·min{4(e^ε(2) − 1), 2e^ε(2)} + Σ_{j=3}^λ 2γ^j·C(λ,j)·e^((j−1)ε(j))
@@ -126,11 +130,12 @@ impl Method for Theorem2 {
     }
 }
 
-/// Theorem 3's Δ, which the paper leaves open: the value of the check-in paper that its proof follows.
+/// Theorem 3's Δ, which the paper leaves open: the value of the check-in paper that its proof
+/// follows.
 const DELTA: f64 = 0.5;
 
-/// Theorem 3: `ε(λ) = ln(e^((λ−1)ε_(γ,1)(λ) − Δ²nγ/2) + e^((λ−1)ε_(γ,m)(λ)))/(λ−1)`, `m = ⌊(1−Δ)nγ⌋ + 1`, with Theorem 2's `ε_(γ,m)` and
-/// Δ = 1/2.
+/// Theorem 3: `ε(λ) = ln(e^((λ−1)ε_(γ,1)(λ) − Δ²nγ/2) + e^((λ−1)ε_(γ,m)(λ)))/(λ−1)`,
+/// `m = ⌊(1−Δ)nγ⌋ + 1`, with Theorem 2's `ε_(γ,m)` and Δ = 1/2.
 ///
 /// **Not a bound**: see [`Theorem3`]. Rounded up from the printed formula all the same.
 pub fn theorem_3_renyi(single: &Shuffled, most: &Shuffled, clients: u64, rate: f64, order: u64) -> f64 {

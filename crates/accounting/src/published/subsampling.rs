@@ -5,10 +5,12 @@ use crate::numerics::directed::inflate;
 /// Covers the handful of roundings of [`epsilon_upper`].
 const SLACK: f64 = 8.0 * f64::EPSILON;
 
-/// Upper-bounds the ε of an (ε, δ)-DP mechanism that is run on a random sample: `ε' = ln(1 + γ(e^ε − 1))`.
+/// Upper-bounds the ε of an (ε, δ)-DP mechanism that is run on a random sample:
+/// `ε' = ln(1 + γ(e^ε − 1))`.
 ///
-/// Ullman 2017 (lecture notes CS7880); Balle, Barthe, Gaboardi 2018, Theorem 9, for a uniformly random set of fixed size and
-/// replace-one adjacency. **Direction: up.** `ε + ln(γ + (1−γ)e^(−ε))` where `e^ε` would lose `1` or overflow.
+/// Ullman 2017 (lecture notes CS7880); Balle, Barthe, Gaboardi 2018, Theorem 9, for a uniformly
+/// random set of fixed size and replace-one adjacency. **Direction: up.** `ε + ln(γ + (1−γ)e^(−ε))`
+/// where `e^ε` would lose `1` or overflow.
 pub fn epsilon_upper(rate: f64, epsilon: f64) -> f64 {
     let value = if epsilon < 1.0 {
         (rate * epsilon.exp_m1()).ln_1p()

@@ -1,4 +1,5 @@
-//! Wang, Balle, Kasiviswanathan: Subsampled Rényi differential privacy and analytical moments accountant (AISTATS 2019).
+//! Wang, Balle, Kasiviswanathan: Subsampled Rényi differential privacy and analytical moments
+//! accountant (AISTATS 2019).
 
 use super::series::{ln_1p_exp, ln_up};
 use crate::error::Result;
@@ -7,17 +8,19 @@ use crate::numerics::log_sum::{ln_expm1, log_sum_exp};
 use crate::rdp::{Orders, RenyiCurve};
 use std::f64::consts::LN_2;
 
-/// Orders above it are not tried: an order costs as many summands, and their sequence need not be log-concave.
+/// Orders above it are not tried: an order costs as many summands, and their sequence need not be
+/// log-concave.
 pub const MAX_ORDER: f64 = 8192.0;
 
-/// Upper-bounds the Rényi divergence of a mechanism on a random sample without replacement, at an integer `order` of at
-/// least 2, from its own curve `ε(j)` at the integers `2..=order` and from `ε(∞)` (ε0 for an ε0-DP mechanism; `+∞` if none):
+/// Upper-bounds the Rényi divergence of a mechanism on a random sample without replacement, at an
+/// integer `order` of at least 2, from its own curve `ε(j)` at the integers `2..=order` and from
+/// `ε(∞)` (ε0 for an ε0-DP mechanism; `+∞` if none):
 /// ```text
 /// e^((λ−1)ε'(λ)) ≤ 1 + γ²·C(λ,2)·min{4(e^ε(2) − 1), e^ε(2)·min{2, (e^ε(∞) − 1)²}}
 ///                    + Σ_{j=3}^λ γ^j·C(λ,j)·e^((j−1)ε(j))·min{2, (e^ε(∞) − 1)^j}.
 /// ```
-/// Wang, Balle, Kasiviswanathan 2019, Theorem 9. **Direction: up**: each summand is a logarithm rounded up, and all are
-/// positive. `+∞` where the curve is.
+/// Wang, Balle, Kasiviswanathan 2019, Theorem 9. **Direction: up**: each summand is a logarithm
+/// rounded up, and all are positive. `+∞` where the curve is.
 pub fn renyi_upper(rate: f64, order: f64, epsilon: impl Fn(u64) -> f64, epsilon_infinity: f64) -> f64 {
     let ln_rate = rate.ln();
     let ln_range = ln_expm1(epsilon_infinity);
@@ -36,8 +39,9 @@ pub fn renyi_upper(rate: f64, order: f64, epsilon: impl Fn(u64) -> f64, epsilon_
 
 /// The curve of a subsampled mechanism, with the mechanism's own curve tabulated once.
 ///
-/// At rates near 1 the theorem's value exceeds that of no sampling at all; the smaller of the two is taken. (Rényi divergence
-/// is quasi-convex, and without the victim in the sample both hypotheses agree: sampling cannot hurt.)
+/// At rates near 1 the theorem's value exceeds that of no sampling at all; the smaller of the two
+/// is taken. (Rényi divergence is quasi-convex, and without the victim in the sample both
+/// hypotheses agree: sampling cannot hurt.)
 pub struct Subsampled {
     rate: f64,
     epsilon_infinity: f64,

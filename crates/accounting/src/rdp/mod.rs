@@ -15,7 +15,8 @@ pub trait RenyiCurve {
     /// The orders at which the curve is defined.
     fn orders(&self) -> Orders;
 
-    /// At least the Rényi divergence of one round at `order`, in either direction; `+∞` where nothing is known.
+    /// At least the Rényi divergence of one round at `order`, in either direction; `+∞` where
+    /// nothing is known.
     fn epsilon(&self, order: f64) -> Result<f64>;
 }
 

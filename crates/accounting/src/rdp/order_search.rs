@@ -1,4 +1,5 @@
-//! Which Rényi order to use. Every order gives a valid bound, so the search may stop anywhere: it costs tightness only.
+//! Which Rényi order to use. Every order gives a valid bound, so the search may stop anywhere: it
+//! costs tightness only.
 
 use crate::error::Result;
 
@@ -40,7 +41,8 @@ impl Orders {
 /// After this many steps without improvement, doubling stops.
 const PATIENCE: usize = 6;
 
-/// Golden-section steps inside the bracket: it shrinks by 0.618^24 < 1e-5, far below what the flat minimum can show.
+/// Golden-section steps inside the bracket: it shrinks by 0.618^24 < 1e-5, far below what the flat
+/// minimum can show.
 const REFINEMENTS: usize = 24;
 
 /// Up to this distance from 1 all integer orders of the bracket are tried.
@@ -49,8 +51,9 @@ const SCANNED: f64 = 32.0;
 /// Steps to neighbouring integer orders at the end of a search among larger ones.
 const NEIGHBOURS: usize = 8;
 
-/// Finds an order that makes `objective` small: doubles λ−1 until the objective has stopped falling, then golden section
-/// in ln(λ−1) around the best. Returns (order, objective); the objective was evaluated at exactly that order.
+/// Finds an order that makes `objective` small: doubles λ−1 until the objective has stopped
+/// falling, then golden section in ln(λ−1) around the best. Returns (order, objective); the
+/// objective was evaluated at exactly that order.
 pub fn minimise_over_orders(
     orders: Orders,
     max_order: f64,
@@ -93,7 +96,8 @@ pub fn minimise_over_orders(
     let golden = 0.618_033_988_749_894_9;
     let (mut low, mut high) = ((best_position - step).max(first), (best_position + step).min(last));
     if orders == Orders::Integers && high.exp() <= SCANNED {
-        // Few integers, and rounding makes plateaus in which golden section loses its way: try them all.
+        // Few integers, and rounding makes plateaus in which golden section loses its way: try them
+        // all.
         for distance in low.exp().floor() as u64..=high.exp().ceil() as u64 {
             try_at((distance as f64).ln(), &mut best)?;
         }

@@ -31,10 +31,12 @@ pub enum LocalGuarantee {
     },
 }
 
-/// What the shape of a randomizer's densities is known to be: decides which dominating pair is the tightest.
+/// What the shape of a randomizer's densities is known to be: decides which dominating pair is the
+/// tightest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LocalStructure {
-    /// For every input the density takes two values of ratio `e^ε0`, the higher on a set of blanket measure `high_mass`.
+    /// For every input the density takes two values of ratio `e^ε0`, the higher on a set of blanket
+    /// measure `high_mass`.
     TwoLevel {
         /// ε0.
         epsilon: f64,
@@ -61,11 +63,13 @@ pub(crate) struct Local {
     densities: Densities,
     /// Where it is more than guarantee and densities tell.
     profile: Option<LocalProfile>,
-    /// The noise that is added to a vector in a ball around zero, if that is all that happens to it.
+    /// The noise that is added to a vector in a ball around zero, if that is all that happens to
+    /// it.
     pub(crate) noise: Option<Noise>,
     /// How many values inputs have, where reports are those of randomized response over them.
     pub(crate) categories: Option<u64>,
-    /// The probabilities of one bit of a report from two records, where nothing tells them apart better that is known exactly.
+    /// The probabilities of one bit of a report from two records, where nothing tells them apart
+    /// better that is known exactly.
     pub(crate) bit: Option<(f64, f64)>,
     /// Is the zero vector an input?
     pub(crate) has_zero: bool,
@@ -87,8 +91,8 @@ enum Densities {
     },
 }
 
-/// The *exact* law of the noise on a vector in a ball of radius C around zero: what lower bounds need
-/// to know.
+/// The *exact* law of the noise on a vector in a ball of radius C around zero: what lower bounds
+/// need to know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Noise {
     /// Normal, of standard deviation σC in every direction.
@@ -154,8 +158,8 @@ impl Local {
         if delta > 0.0 { Self::new(LocalGuarantee::Approximate { epsilon, delta }) } else { Self::pure(epsilon) }
     }
 
-    /// Densities of two values with ratio e^ε0, the higher on a set of this measure for every extreme
-    /// input.
+    /// Densities of two values with ratio e^ε0, the higher on a set of this measure for every
+    /// extreme input.
     pub(super) fn two_level(epsilon: f64, high_mass: f64) -> Self {
         Self { densities: Densities::TwoLevel { high_mass }, ..Self::pure(epsilon) }
     }
@@ -182,8 +186,8 @@ impl Local {
         }
     }
 
-    /// Gaussian noise, and the sum rounded: post-processing, which takes nothing from the guarantee.
-    /// What a report tells is less, so lower bounds have to know.
+    /// Gaussian noise, and the sum rounded: post-processing, which takes nothing from the
+    /// guarantee. What a report tells is less, so lower bounds have to know.
     pub(super) fn rounded_gaussian(sigma: f64) -> Self {
         Self { noise: Some(Noise::RoundedGaussian { ratio: 2.0 / sigma }), ..Self::gaussian(sigma) }
     }
@@ -199,9 +203,9 @@ impl Local {
 
     /// The same on a grid.
     ///
-    /// How many steps there are to the radius is not known, but two inputs are at most twice as many
-    /// apart: an even number, of which 2 is the worst, for its profile connects some of the dots of
-    /// every other.
+    /// How many steps there are to the radius is not known, but two inputs are at most twice as
+    /// many apart: an even number, of which 2 is the worst, for its profile connects some of the
+    /// dots of every other.
     pub(super) fn discrete_laplace(epsilon: f64) -> Self {
         Self {
             profile: Some(LocalProfile::DiscreteLaplace { epsilon, distance: 2 }),
@@ -221,8 +225,10 @@ impl Local {
         Self { categories: Some(categories), has_zero: false, ..self }
     }
 
-    /// k-subset selection: densities of two values, the higher on the sets that hold the truth, a share k/m of all. The sets of two records meet, which makes
-    /// their reports harder to tell apart than the profile says, so that lower bounds know one bit only: is the one record in the report?
+    /// k-subset selection: densities of two values, the higher on the sets that hold the truth, a
+    /// share k/m of all. The sets of two records meet, which makes their reports harder to tell
+    /// apart than the profile says, so that lower bounds know one bit only: is the one record in
+    /// the report?
     pub(super) fn subsets(epsilon: f64, categories: u64) -> Self {
         let (m, k) = (categories as f64, subset_size(epsilon, categories) as f64);
         let truth = 1.0 / (1.0 + m / k / epsilon.exp_m1());
@@ -305,7 +311,8 @@ mod tests {
                 ask(method("displacement-profile-pld").unwrap(), &question, target, &Options::default()).unwrap().value
             };
             assert!(bound(1e-6) <= 0.0);
-            // What a client loses with δ0 is lost: k/n of it at the least, all of it where everybody speaks.
+            // What a client loses with δ0 is lost: k/n of it at the least, all of it where
+            // everybody speaks.
             assert!(bound(1e-13) > 0.0);
         }
     }

@@ -1,7 +1,7 @@
 //! What is asked: who speaks in a round, through which randomizer, and how often.
 //!
-//! Everything here is validated once, at construction and when deserialised; the rest of the crate relies on it.
-//! Adjacency is part of the question, and replace-one unless said otherwise.
+//! Everything here is validated once, at construction and when deserialised; the rest of the crate
+//! relies on it. Adjacency is part of the question, and replace-one unless said otherwise.
 
 mod adjacency;
 mod k_subset;
@@ -43,15 +43,15 @@ pub struct Question {
 }
 
 impl Question {
-    /// Asks about `rounds` independent repetitions of `round`; between 1 and [`MAX_COUNT`]. Adjacency is
-    /// [`Adjacency::ReplaceOne`].
+    /// Asks about `rounds` independent repetitions of `round`; between 1 and [`MAX_COUNT`].
+    /// Adjacency is [`Adjacency::ReplaceOne`].
     pub fn new(round: Round, rounds: u64) -> Result<Self> {
         let rounds = require((1..=MAX_COUNT).contains(&rounds), "rounds", "between 1 and 2^53", rounds)?;
         Ok(Self { round, rounds, adjacency: Adjacency::default() })
     }
 
-    /// The same under another adjacency. Zero-out asks for a randomizer whose inputs include the zero
-    /// vector.
+    /// The same under another adjacency. Zero-out asks for a randomizer whose inputs include the
+    /// zero vector.
     pub fn with_adjacency(self, adjacency: Adjacency) -> Result<Self> {
         if adjacency == Adjacency::ZeroOut && !self.round.randomizer.takes_zero() {
             return Err(AccountingError::not_applicable(

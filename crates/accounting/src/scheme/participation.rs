@@ -12,7 +12,8 @@ pub const MAX_COUNT: u64 = 1 << 53;
 pub enum Participation {
     /// All clients speak.
     Everyone,
-    /// A uniformly random set of this size, drawn afresh each round without replacement, hidden from the server.
+    /// A uniformly random set of this size, drawn afresh each round without replacement, hidden
+    /// from the server.
     FixedSize {
         /// How many speak.
         sampled: u64,
@@ -21,7 +22,8 @@ pub enum Participation {
     CheckIn {
         /// Probability that a client decides to speak.
         rate: f64,
-        /// Probability that one who decided to speak is not heard. Must not depend on the data, and be equal for all.
+        /// Probability that one who decided to speak is not heard. Must not depend on the data, and
+        /// be equal for all.
         drop_out: f64,
     },
 }
@@ -102,8 +104,9 @@ impl Scheme {
         }
     }
 
-    /// The probability that a client is heard in a round, at check-in: `rate·(1 − drop_out)`, rounded up (a larger
-    /// rate is safe: thinning is post-processing). `None` for the other schemes.
+    /// The probability that a client is heard in a round, at check-in: `rate·(1 − drop_out)`,
+    /// rounded up (a larger rate is safe: thinning is post-processing). `None` for the other
+    /// schemes.
     pub fn check_in_rate(&self) -> Option<f64> {
         match self.participation {
             Participation::CheckIn { rate, drop_out: 0.0 } => Some(rate),

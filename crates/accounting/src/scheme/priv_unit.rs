@@ -11,12 +11,15 @@ pub struct Cap {
     pub mass: f64,
 }
 
-/// The cap that maximises the length of PrivUnit's mean, hence minimises the variance of the unbiased estimate (Bhowmick et al. 2018, "Protection against
-/// reconstruction", section 4.1, with the budget spent on one cap).
+/// The cap that maximises the length of PrivUnit's mean, hence minimises the variance of the
+/// unbiased estimate (Bhowmick et al. 2018, "Protection against reconstruction", section 4.1, with
+/// the budget spent on one cap).
 ///
-/// A report is uniform on the cap with probability p, else on the rest; `p(1−q)/((1−p)q) = E = e^ε0` fixes p for a cap of mass q, and the mean has length
-/// proportional to `(1−g²)^α·(E−1)/(1+(E−1)q)`, `α = (d−1)/2`, `q = ½·I_{1−g²}(α, ½)`. Golden section on its logarithm in the height g; client and accountant must both use *this* cap,
-/// and then no privacy rests on how well it was optimised.
+/// A report is uniform on the cap with probability p, else on the rest;
+/// `p(1−q)/((1−p)q) = E = e^ε0` fixes p for a cap of mass q, and the mean has length proportional
+/// to `(1−g²)^α·(E−1)/(1+(E−1)q)`, `α = (d−1)/2`, `q = ½·I_{1−g²}(α, ½)`. Golden section on its
+/// logarithm in the height g; client and accountant must both use *this* cap, and then no privacy
+/// rests on how well it was optimised.
 pub fn optimal_cap(local_epsilon: f64, dimension: u64) -> Cap {
     let alpha = (dimension as f64 - 1.0) / 2.0;
     let mass = |height: f64| (regularised_beta_of_complement(alpha, 0.5, height * height).0 / 2.0).min(0.5);

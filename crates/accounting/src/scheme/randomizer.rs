@@ -29,7 +29,8 @@ pub enum Mechanism {
         /// Number of values, at least 2.
         categories: u64,
     },
-    /// k-subset selection over `categories` values, k as [`subset_size`](super::subset_size) chooses it.
+    /// k-subset selection over `categories` values, k as [`subset_size`](super::subset_size)
+    /// chooses it.
     KSubset {
         /// ε0.
         local_epsilon: f64,
@@ -133,8 +134,8 @@ struct Parameters<'a> {
 }
 
 impl Parameters<'_> {
-    /// ε0 finite and at least 0, σ finite and above 0, δ0 in [0, 1), two categories and two dimensions
-    /// at the least, a share of at most 1/2.
+    /// ε0 finite and at least 0, σ finite and above 0, δ0 in [0, 1), two categories and two
+    /// dimensions at the least, a share of at most 1/2.
     fn check(self) -> Result<()> {
         if let Some(&mut epsilon) = self.local_epsilon {
             let is_valid = epsilon >= 0.0 && epsilon.is_finite();
@@ -273,8 +274,8 @@ impl From<RandomizerSpec> for Mechanism {
 }
 
 impl RandomizerSpec {
-    /// Checks the parameters: ε0 finite and at least 0, σ finite and above 0, δ0 in [0, 1), two categories and two
-    /// dimensions at the least.
+    /// Checks the parameters: ε0 finite and at least 0, σ finite and above 0, δ0 in [0, 1), two
+    /// categories and two dimensions at the least.
     pub fn new(mut mechanism: Mechanism) -> Result<Self> {
         mechanism.parameters().check()?;
         Ok(Self(mechanism))

@@ -1,21 +1,25 @@
-//! Outputs that are shown as they are, without a shuffler: a noisy sum, a noisy statistic, one answer by randomized response.
+//! Outputs that are shown as they are, without a shuffler: a noisy sum, a noisy statistic, one
+//! answer by randomized response.
 
 use crate::error::{Result, require};
 use serde::{Deserialize, Serialize};
 
-/// How an output is made private, not yet checked. Adjacency is replace-one: a sum of records of norm at most C moves by up to 2C.
+/// How an output is made private, not yet checked. Adjacency is replace-one: a sum of records of
+/// norm at most C moves by up to 2C.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "name")]
 #[non_exhaustive]
 pub enum Output {
     /// Gaussian noise on every coordinate.
     Gaussian {
-        /// How far two neighbouring datasets' outputs are apart in ℓ2, over the noise's standard deviation: 2C/s.
+        /// How far two neighbouring datasets' outputs are apart in ℓ2, over the noise's standard
+        /// deviation: 2C/s.
         mu: f64,
     },
     /// Laplace noise on every coordinate.
     Laplace {
-        /// How far two neighbouring datasets' outputs are apart in ℓ1, over the noise's scale: 2C/s.
+        /// How far two neighbouring datasets' outputs are apart in ℓ1, over the noise's scale:
+        /// 2C/s.
         epsilon: f64,
     },
     /// One of `buckets` values: with probability `noise` a uniformly random one, else the true one.
@@ -47,11 +51,12 @@ impl From<Release> for Output {
 }
 
 impl Release {
-    /// The largest μ and ε that are accounted: beyond it the lattice of losses would not fit, and nothing is private.
+    /// The largest μ and ε that are accounted: beyond it the lattice of losses would not fit, and
+    /// nothing is private.
     pub const MAX_PARAMETER: f64 = 1000.0;
 
-    /// Checks the parameters: μ and ε above 0 and at most [`MAX_PARAMETER`](Self::MAX_PARAMETER), noise strictly between 0 and 1, two buckets at
-    /// the least.
+    /// Checks the parameters: μ and ε above 0 and at most [`MAX_PARAMETER`](Self::MAX_PARAMETER),
+    /// noise strictly between 0 and 1, two buckets at the least.
     pub fn new(output: Output) -> Result<Self> {
         let in_range = |value: f64| value > 0.0 && value <= Self::MAX_PARAMETER;
         match output {
@@ -84,7 +89,8 @@ impl Release {
     }
 }
 
-/// `ln(1 + k(1−p)/p)`: the loss of randomized response at the true value, to a few units of roundoff.
+/// `ln(1 + k(1−p)/p)`: the loss of randomized response at the true value, to a few units of
+/// roundoff.
 pub(crate) fn response_loss(noise: f64, buckets: u64) -> f64 {
     (buckets as f64 * (1.0 - noise) / noise).ln_1p()
 }

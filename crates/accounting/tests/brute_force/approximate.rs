@@ -9,7 +9,8 @@ use shuffledp_accounting::catalogue::{Options, Target, ask, method};
 use shuffledp_accounting::pair::upper;
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
 
-/// Points at which curves are compared: below ε0, where the pair counts, and above, where only δ0 does.
+/// Points at which curves are compared: below ε0, where the pair counts, and above, where only δ0
+/// does.
 const EPSILONS: [f64; 9] = [0.0, 0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.5];
 
 /// A channel and the pair (ε0, δ0) that it satisfies.
@@ -86,7 +87,8 @@ fn excess(p: &[f64], q: &[f64], factor: f64) -> f64 {
     p.iter().zip(q).map(|(p, q)| (p - factor * q).max(0.0)).sum()
 }
 
-/// Asserts that no dataset exceeds the bound; returns the largest ratio of truth to a bound that says something.
+/// Asserts that no dataset exceeds the bound; returns the largest ratio of truth to a bound that
+/// says something.
 fn compare(leaky: &Leaky, scheme: Scheme, rounds: u32) -> f64 {
     let bounds = EPSILONS.map(|epsilon| leaky.bound(scheme, u64::from(rounds), epsilon));
     let mut closest = 0.0_f64;

@@ -8,7 +8,8 @@ use crate::rng::Rng;
 use shuffledp_accounting::scheme::{Participation, Scheme};
 use std::fmt;
 
-/// Two neighbouring datasets in one round: all others hold the same, the victim's record is replaced.
+/// Two neighbouring datasets in one round: all others hold the same, the victim's record is
+/// replaced.
 #[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) channel: Channel,
@@ -103,7 +104,8 @@ pub(crate) fn random_any(local_epsilon: f64, rng: &mut Rng) -> Channel {
     }
 }
 
-/// Two neighbouring datasets for a randomizer: extreme and interior records, equal and unequal others.
+/// Two neighbouring datasets for a randomizer: extreme and interior records, equal and unequal
+/// others.
 pub(crate) fn draw(channel: Channel, scheme: Scheme, rng: &mut Rng) -> Case {
     let inputs = channel.rows.len();
     let any_input = |rng: &mut Rng| {

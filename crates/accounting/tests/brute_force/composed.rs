@@ -18,7 +18,8 @@ fn random_case(local_epsilon: f64, rng: &mut Rng) -> Case {
     }
 }
 
-/// Rounds differ in everything: scheme, number of clients, randomizer and its ε0, the row that covers it.
+/// Rounds differ in everything: scheme, number of clients, randomizer and its ε0, the row that
+/// covers it.
 #[test]
 fn independent_rounds_stay_below_the_composed_pairs() {
     let mut rng = Rng::new(0xc0de);
@@ -45,8 +46,8 @@ fn independent_rounds_stay_below_the_composed_pairs() {
     assert!(tally.cases() >= 400, "only {} cases were small enough", tally.cases());
 }
 
-/// The records of the second round (the victim's two included) may depend on what the first round showed: within a
-/// domain, the pair does not.
+/// The records of the second round (the victim's two included) may depend on what the first round
+/// showed: within a domain, the pair does not.
 #[test]
 fn adaptively_chosen_rounds_stay_below_the_composed_pairs() {
     let mut rng = Rng::new(0xada9);

@@ -39,7 +39,8 @@ impl Experiment {
         self.atoms().map(|(p, q)| (p - t * q).max(0.0)).sum()
     }
 
-    /// `ln(Σ P^λ Q^(1−λ)) / (λ − 1)`, any real order λ > 1; infinite where P is not absolutely continuous.
+    /// `ln(Σ P^λ Q^(1−λ)) / (λ − 1)`, any real order λ > 1; infinite where P is not absolutely
+    /// continuous.
     pub(crate) fn renyi(&self, order: f64) -> f64 {
         assert!(order > 1.0, "order {order}");
         let moment: f64 = self.atoms().filter(|&(p, _)| p > 0.0).map(|(p, q)| p * (p / q).powf(order - 1.0)).sum();
@@ -73,7 +74,8 @@ impl Experiment {
 mod tests {
     use super::*;
 
-    /// Binary randomized response: `δ(ε) = (E − e^ε)/(E + 1)` between ±ε0, and the Rényi divergence in closed form.
+    /// Binary randomized response: `δ(ε) = (E − e^ε)/(E + 1)` between ±ε0, and the Rényi divergence
+    /// in closed form.
     #[test]
     fn closed_forms_of_randomized_response() {
         let e = 1.3f64.exp();
@@ -88,7 +90,8 @@ mod tests {
             // Independent rounds add up.
             assert!((rr.product(&rr).renyi(order) - 2.0 * closed).abs() < 1e-14);
         }
-        // Two rounds, one relabelled: losses ±2ε0 and 0; at ε = 0.4 only the atom of loss 2ε0 = 2.6 counts.
+        // Two rounds, one relabelled: losses ±2ε0 and 0; at ε = 0.4 only the atom of loss 2ε0 = 2.6
+        // counts.
         let twice = rr.product(&rr.reversed());
         let closed = (e * e - f64::exp(0.4)) / (e + 1.0).powi(2);
         assert!((twice.hockey_stick(0.4) - closed).abs() < 1e-15);

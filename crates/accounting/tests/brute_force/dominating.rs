@@ -14,7 +14,8 @@ use std::sync::Arc;
 pub(crate) enum Randomizer {
     /// By name. `Mechanism::Any` is the class of all ε0-LDP randomizers.
     Named(RandomizerSpec),
-    /// Density of two values with ratio `e^ε0`, the high one on a set of blanket measure `high_mass` for every input.
+    /// Density of two values with ratio `e^ε0`, the high one on a set of blanket measure
+    /// `high_mass` for every input.
     TwoLevel { local_epsilon: f64, high_mass: f64 },
 }
 
@@ -54,7 +55,8 @@ impl Round {
 /// Lattice points to a standard deviation of one round, as where questions are answered.
 const PER_DEVIATION: f64 = 128.0;
 
-/// The dominating pair of one round, or of several in a row. Swap-symmetric: one direction serves both.
+/// The dominating pair of one round, or of several in a row. Swap-symmetric: one direction serves
+/// both.
 pub(crate) struct Upper {
     pairs: Vec<LinearPair>,
     /// Several rounds.
@@ -66,7 +68,8 @@ impl Upper {
         Self { pairs: vec![round.pair()], composed: None }
     }
 
-    /// The pairs of all rounds, one after the other. Rounds that are equal are repetitions of one lattice.
+    /// The pairs of all rounds, one after the other. Rounds that are equal are repetitions of one
+    /// lattice.
     pub(crate) fn composed(rounds: &[Round]) -> Self {
         let pairs: Vec<LinearPair> = rounds.iter().map(Round::pair).collect();
         let mut parts: Vec<(LinearPair, u64)> = Vec::new();
@@ -117,7 +120,8 @@ mod tests {
     use crate::tally::{ORDERS, epsilons, exceeds};
     use serde_json::Value;
 
-    /// What the crate adds to a sum over outcomes to stay above it is 4e-12; the cell-by-cell sum owes its own rounding.
+    /// What the crate adds to a sum over outcomes to stay above it is 4e-12; the cell-by-cell sum
+    /// owes its own rounding.
     const SAME: f64 = 1e-10;
 
     fn random_round(most_clients: usize, rng: &mut Rng) -> (f64, Round) {
@@ -169,7 +173,8 @@ mod tests {
             let one = Experiment::new([vec![1.0], vec![1.0]]);
             let product = rounds.iter().fold(one, |sofar, round| sofar.product(&dominating_pair(round)));
             let upper = Upper::composed(&rounds);
-            // Connect the dots lifts a curve by at most h/4 between two points h apart; rounds of one question share the coarsest h at the most.
+            // Connect the dots lifts a curve by at most h/4 between two points h apart; rounds of
+            // one question share the coarsest h at the most.
             let spacing = |round: &Round| LossLattice::<Up>::new(&round.pair(), PER_DEVIATION).spacing();
             let room = rounds.len() as f64 * rounds.iter().map(spacing).fold(0.0, f64::max) / 4.0;
             for epsilon in epsilons(local_epsilon) {

@@ -1,4 +1,5 @@
-//! The enumerator under test: a second one that lists every outcome, closed forms, and identities between schemes.
+//! The enumerator under test: a second one that lists every outcome, closed forms, and identities
+//! between schemes.
 
 use crate::cases::{Case, draw, random_any, random_local_epsilon, random_scheme};
 use crate::dominating::{Randomizer, Round, upper_delta, upper_renyi};
@@ -23,8 +24,8 @@ fn assert_same(left: &Map, right: &Map) {
     }
 }
 
-/// Each client in turn: silent, lost, or one of its messages; every combination by itself. Fixed-size sets are drawn
-/// one client after the other.
+/// Each client in turn: silent, lost, or one of its messages; every combination by itself.
+/// Fixed-size sets are drawn one client after the other.
 fn list_outcomes(case: &Case, world: usize) -> Map {
     fn walk(
         case: &Case,
@@ -101,7 +102,8 @@ fn everyone_alike_gives_a_binomial_count() {
     }
 }
 
-/// k = n and check-in at rate 1 are the shuffle; drop-out thins the rate; check-in is the mixture of fixed sizes.
+/// k = n and check-in at rate 1 are the shuffle; drop-out thins the rate; check-in is the mixture
+/// of fixed sizes.
 #[test]
 fn schemes_agree_where_they_must() {
     let n = 5;

@@ -1,7 +1,7 @@
 //! The dominating pairs of the rigorous rows once more, summed cell by cell from their formulas.
 //!
-//! Independent of the crate and only for the few clients of these tests: it says what the crate's own pairs must be, and builds the
-//! pairs that are wrong on purpose.
+//! Independent of the crate and only for the few clients of these tests: it says what the crate's
+//! own pairs must be, and builds the pairs that are wrong on purpose.
 
 use crate::divergence::Experiment;
 use crate::dominating::{Randomizer, Round};
@@ -45,7 +45,8 @@ fn local_epsilon(round: &Round) -> f64 {
     }
 }
 
-/// The mixture of `pair(k)` over the number `k ~ Bin(clients, rate)` of speakers, which the server sees.
+/// The mixture of `pair(k)` over the number `k ~ Bin(clients, rate)` of speakers, which the server
+/// sees.
 pub(crate) fn mixed_over_speakers(clients: u64, rate: f64, pair: impl Fn(u64) -> Experiment) -> Experiment {
     let mut mixture = Experiment::default();
     for k in 0..=clients {
@@ -57,8 +58,9 @@ pub(crate) fn mixed_over_speakers(clients: u64, rate: f64, pair: impl Fn(u64) ->
     mixture
 }
 
-/// `N ~ Bin(speakers, γ)` draws from the blanket, `γ = 1/(1 + (E − 1)q)`; given `N`, `(a, b, c)` with probabilities
-/// `(q, q, 1 − 2q)`; density `1 − rate + rate·(N + (E − 1)a)/speakers`, in the second world with `b`.
+/// `N ~ Bin(speakers, γ)` draws from the blanket, `γ = 1/(1 + (E − 1)q)`; given `N`, `(a, b, c)`
+/// with probabilities `(q, q, 1 − 2q)`; density `1 − rate + rate·(N + (E − 1)a)/speakers`, in the
+/// second world with `b`.
 pub(crate) fn two_level_pair(local_epsilon: f64, high_mass: f64, speakers: u64, rate: f64) -> Experiment {
     assert!(high_mass <= 0.5, "disjoint high sets");
     let excess = local_epsilon.exp_m1();
@@ -70,14 +72,16 @@ pub(crate) fn two_level_pair(local_epsilon: f64, high_mass: f64, speakers: u64, 
     })
 }
 
-/// `a`, `b` each `e^(−ε0)/2` of the speakers; density `1 − rate + rate·κ(E·a + b)/speakers`, `κ = 2E/(E + 1)`.
+/// `a`, `b` each `e^(−ε0)/2` of the speakers; density `1 − rate + rate·κ(E·a + b)/speakers`,
+/// `κ = 2E/(E + 1)`.
 pub(crate) fn any_ldp_pair(local_epsilon: f64, speakers: u64, rate: f64) -> Experiment {
     let e = local_epsilon.exp();
     clone_pair(e, 1.0 / (2.0 * e), speakers, rate)
 }
 
-/// The clone pair whose two clones each have probability `clone`; density `1 − rate + rate·(E·a + b)/((E + 1)·clone)`
-/// per speaker. `clone = e^(−ε0)/2` is proven for all ε0-LDP randomizers.
+/// The clone pair whose two clones each have probability `clone`; density
+/// `1 − rate + rate·(E·a + b)/((E + 1)·clone)` per speaker. `clone = e^(−ε0)/2` is proven for all
+/// ε0-LDP randomizers.
 pub(crate) fn clone_pair(e: f64, clone: f64, speakers: u64, rate: f64) -> Experiment {
     let kappa = 1.0 / ((e + 1.0) * clone);
     linear_pair([clone, clone, 0.0, (1.0 - 2.0 * clone).max(0.0)], speakers, rate, |[a, b, _]| {
@@ -85,7 +89,8 @@ pub(crate) fn clone_pair(e: f64, clone: f64, speakers: u64, rate: f64) -> Experi
     })
 }
 
-/// Counts `(a, b, c, rest) ~ Multinomial(speakers; cells)` with densities `1 − rate + rate·sum/speakers`.
+/// Counts `(a, b, c, rest) ~ Multinomial(speakers; cells)` with densities
+/// `1 − rate + rate·sum/speakers`.
 fn linear_pair(cells: [f64; 4], speakers: u64, rate: f64, sums: impl Fn([u64; 3]) -> (f64, f64)) -> Experiment {
     if speakers == 0 {
         return Experiment::new([vec![1.0], vec![1.0]]);

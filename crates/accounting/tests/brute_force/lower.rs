@@ -1,4 +1,5 @@
-//! The lower-bound rows are exact for their datasets, and what is special about binary randomized response.
+//! The lower-bound rows are exact for their datasets, and what is special about binary randomized
+//! response.
 
 use crate::cases::{draw, random_local_epsilon};
 use crate::divergence::Experiment;
@@ -11,15 +12,17 @@ use crate::tally::{ORDERS, epsilons, exceeds};
 use shuffledp_accounting::catalogue::{self, Options, Target};
 use shuffledp_accounting::scheme::{self, Mechanism, Question, RandomizerSpec, Scheme};
 
-/// Randomized response over `m` values, enumerated: the victim holds 0 or 1, all others hold `common`.
+/// Randomized response over `m` values, enumerated: the victim holds 0 or 1, all others hold
+/// `common`.
 fn others_hold(common: usize, m: usize, local_epsilon: f64, scheme: &Scheme) -> Experiment {
     let rows = randomizers::response(local_epsilon, m).rows;
     let others = vec![rows[common].clone(); scheme.clients() as usize - 1];
     Experiment::new(view_laws(scheme, &others, [&rows[0], &rows[1]]))
 }
 
-/// The row "m-RR, others hold a third value": `a`, `b`, `l` count the victim's two values and the third one, and
-/// `P/W = 1 − k/n + (E·a + b + l/E + rest)/n`, in the other world with `a` and `b` exchanged.
+/// The row "m-RR, others hold a third value": `a`, `b`, `l` count the victim's two values and the
+/// third one, and `P/W = 1 − k/n + (E·a + b + l/E + rest)/n`, in the other world with `a` and `b`
+/// exchanged.
 fn third_value_row(m: usize, local_epsilon: f64, clients: u64, sampled: u64) -> Experiment {
     let e = local_epsilon.exp();
     let p = 1.0 / (e + m as f64 - 1.0);
@@ -43,8 +46,9 @@ fn third_value_row(m: usize, local_epsilon: f64, clients: u64, sampled: u64) -> 
     row
 }
 
-/// The row "2-RR, others hold x_0" (Girgis et al. 2021, Theorem 2): with `ones ~ Bin(k, p)`, `p = 1/(E + 1)`, when
-/// all hold 0, the world in which the victim holds 1 has density `1 + (k/n)·((E² − 1)/(kE))·(ones − kp)`.
+/// The row "2-RR, others hold x_0" (Girgis et al. 2021, Theorem 2): with `ones ~ Bin(k, p)`,
+/// `p = 1/(E + 1)`, when all hold 0, the world in which the victim holds 1 has density
+/// `1 + (k/n)·((E² − 1)/(kE))·(ones − kp)`.
 fn first_value_row(local_epsilon: f64, clients: u64, sampled: u64) -> Experiment {
     let e = local_epsilon.exp();
     let p = 1.0 / (e + 1.0);
@@ -96,7 +100,8 @@ fn the_lower_rows_are_attained_on_their_datasets() {
     }
 }
 
-/// Neither dataset is the worse one throughout: a lower bound is the maximum over both, and over both directions.
+/// Neither dataset is the worse one throughout: a lower bound is the maximum over both, and over
+/// both directions.
 #[test]
 fn the_worse_dataset_depends_on_epsilon() {
     let scheme = Scheme::shuffle(6).expect("a valid scheme");
@@ -121,8 +126,9 @@ fn count_of_ones(bits: impl Iterator<Item = f64>) -> Vec<f64> {
     })
 }
 
-/// The sharper bound for binary randomized response, `sampled` of `clients`: the largest hockey-stick divergence over
-/// `h` ones among the others, the two extreme means of the client that may stand in for the victim, both directions.
+/// The sharper bound for binary randomized response, `sampled` of `clients`: the largest
+/// hockey-stick divergence over `h` ones among the others, the two extreme means of the client that
+/// may stand in for the victim, both directions.
 fn binary_delta(local_epsilon: f64, clients: u64, sampled: u64, epsilon: f64) -> f64 {
     if sampled == 0 {
         return (-epsilon.exp_m1()).max(0.0);
@@ -143,7 +149,8 @@ fn binary_delta(local_epsilon: f64, clients: u64, sampled: u64, epsilon: f64) ->
     worst
 }
 
-/// The largest hockey-stick divergence of binary randomized response over all datasets of bits, enumerated.
+/// The largest hockey-stick divergence of binary randomized response over all datasets of bits,
+/// enumerated.
 fn worst_bits(local_epsilon: f64, scheme: &Scheme, epsilon: f64) -> f64 {
     let rows = randomizers::binary_response(local_epsilon).rows;
     let count = scheme.clients() as usize - 1;
@@ -191,7 +198,8 @@ fn binary_response_subsampled_is_dominated() {
                 let heard = rate * (1.0 - drop_out);
                 for epsilon in epsilons(local_epsilon) {
                     let exact = worst_bits(local_epsilon, &scheme, epsilon);
-                    // A mixture of hockey-sticks: one number for each count of speakers, weighted by its probability.
+                    // A mixture of hockey-sticks: one number for each count of speakers, weighted
+                    // by its probability.
                     let mixed = mixed_over_speakers(clients, heard, |k| {
                         Experiment::new([vec![binary_delta(local_epsilon, clients, k, epsilon)], vec![0.0]])
                     });

@@ -1,7 +1,7 @@
 //! The law of the server's view of one round, by enumeration.
 //!
-//! Nothing here comes from the theory: a set of clients is heard with some probability, each of them sends a message
-//! from its own law, and the server sees how often each message came.
+//! Nothing here comes from the theory: a set of clients is heard with some probability, each of
+//! them sends a message from its own law, and the server sees how often each message came.
 
 use shuffledp_accounting::scheme::{Participation, Scheme};
 use std::cell::RefCell;
@@ -11,7 +11,8 @@ use std::rc::Rc;
 /// The law of one client's message: one probability for each output of the randomizer.
 pub(crate) type Row = Vec<f64>;
 
-/// All histograms of at most `clients` messages over `outputs` values, ordered by how many messages they hold.
+/// All histograms of at most `clients` messages over `outputs` values, ordered by how many messages
+/// they hold.
 pub(crate) struct Views {
     /// The histograms: this is what the index of a probability in a view's law stands for.
     pub(crate) histograms: Vec<Vec<u8>>,
@@ -26,7 +27,8 @@ thread_local! {
 }
 
 impl Views {
-    /// The views of `clients` clients over `outputs` values. Kept: thousands of cases share a few of them.
+    /// The views of `clients` clients over `outputs` values. Kept: thousands of cases share a few
+    /// of them.
     pub(crate) fn of(clients: usize, outputs: usize) -> Rc<Self> {
         VIEWS.with_borrow_mut(|kept| {
             kept.entry((clients, outputs)).or_insert_with(|| Rc::new(Self::list(clients, outputs))).clone()
@@ -84,7 +86,8 @@ pub(crate) fn heard_sets(scheme: &Scheme) -> Vec<f64> {
             }
         }
         Participation::CheckIn { rate, drop_out } => {
-            // Two coins for each client: it decides to speak, and if it did, its message is lost or not.
+            // Two coins for each client: it decides to speak, and if it did, its message is lost or
+            // not.
             for decided in 0..all {
                 let speakers = decided.count_ones();
                 let decision = rate.powi(speakers as i32) * (1.0 - rate).powi((clients - speakers) as i32);
@@ -99,8 +102,9 @@ pub(crate) fn heard_sets(scheme: &Scheme) -> Vec<f64> {
     heard
 }
 
-/// The law of the server's view in the two neighbouring worlds: the others' message laws are `others`, the victim's is
-/// `victim[0]` or `victim[1]`. Probabilities are indexed as [`Views::histograms`].
+/// The law of the server's view in the two neighbouring worlds: the others' message laws are
+/// `others`, the victim's is `victim[0]` or `victim[1]`. Probabilities are indexed as
+/// [`Views::histograms`].
 pub(crate) fn view_laws(scheme: &Scheme, others: &[Row], victim: [&Row; 2]) -> [Vec<f64>; 2] {
     let outputs = victim[0].len();
     let clients = others.len() + 1;

@@ -25,8 +25,8 @@ impl Channel {
         channel
     }
 
-    /// Rows are laws, and no output is more than `e^ε0` times likelier under one input than under another. The
-    /// enumerator would otherwise refute a bound that was never claimed.
+    /// Rows are laws, and no output is more than `e^ε0` times likelier under one input than under
+    /// another. The enumerator would otherwise refute a bound that was never claimed.
     fn check(&self) {
         let e = self.local_epsilon.exp();
         for row in &self.rows {
@@ -44,7 +44,8 @@ impl Channel {
         Self { randomizer: Randomizer::any(self.local_epsilon), ..self }
     }
 
-    /// A random convex mixture of the rows: an input inside the domain that is randomly rounded to one of them.
+    /// A random convex mixture of the rows: an input inside the domain that is randomly rounded to
+    /// one of them.
     pub(crate) fn mixture(&self, rng: &mut Rng) -> Row {
         let weights = rng.simplex(self.rows.len());
         let mut mixed = vec![0.0; self.rows[0].len()];
@@ -61,7 +62,8 @@ pub(crate) fn binary_response(local_epsilon: f64) -> Channel {
     Channel::new("2-RR", Randomizer::named(Mechanism::Rr { local_epsilon }), local_epsilon, rows)
 }
 
-/// Randomized response over `m` values: the truth with probability `E/(E + m − 1)`, else another value.
+/// Randomized response over `m` values: the truth with probability `E/(E + m − 1)`, else another
+/// value.
 pub(crate) fn response(local_epsilon: f64, m: usize) -> Channel {
     let randomizer = Randomizer::named(Mechanism::Krr { local_epsilon, categories: m as u64 });
     let name = ["", "", "2-RR as m-RR", "3-RR", "4-RR", "5-RR", "6-RR"][m];
@@ -74,7 +76,8 @@ fn response_rows(local_epsilon: f64, m: usize) -> Vec<Row> {
     (0..m).map(row).collect()
 }
 
-/// One signed coordinate of a vector in the square `‖x‖_∞ ≤ 1`: the corners and three points inside.
+/// One signed coordinate of a vector in the square `‖x‖_∞ ≤ 1`: the corners and three points
+/// inside.
 pub(crate) fn r_inf(local_epsilon: f64, rng: &mut Rng) -> Channel {
     let mut inputs: Vec<Vec<f64>> = Vec::new();
     for corner in 0..4 {
@@ -87,8 +90,8 @@ pub(crate) fn r_inf(local_epsilon: f64, rng: &mut Rng) -> Channel {
     Channel::new("R_inf", Randomizer::named(Mechanism::RInf { local_epsilon }), local_epsilon, rows)
 }
 
-/// One signed Hadamard coordinate of a vector of dimension 3, padded to 4, in `‖x‖_1 ≤ 1`: `±e_i` and three points
-/// inside.
+/// One signed Hadamard coordinate of a vector of dimension 3, padded to 4, in `‖x‖_1 ≤ 1`: `±e_i`
+/// and three points inside.
 pub(crate) fn r_one(local_epsilon: f64, rng: &mut Rng) -> Channel {
     let mut inputs: Vec<Vec<f64>> = Vec::new();
     for i in 0..3 {
@@ -108,7 +111,8 @@ fn sign(positive: bool) -> f64 {
     if positive { 1.0 } else { -1.0 }
 }
 
-/// `H x` for the ±1 Hadamard matrix of a power of two, `x` padded with zeros. Clamped, as the randomizer does.
+/// `H x` for the ±1 Hadamard matrix of a power of two, `x` padded with zeros. Clamped, as the
+/// randomizer does.
 fn hadamard(x: &[f64], size: usize) -> Vec<f64> {
     let entry = |i: usize, j: usize| sign((i & j).count_ones().is_multiple_of(2));
     let transform = |i| x.iter().enumerate().map(|(j, x)| entry(i, j) * x).sum::<f64>();
@@ -123,8 +127,8 @@ fn signed_coordinate(local_epsilon: f64, x: &[f64]) -> Row {
     x.iter().flat_map(|x| [0.5 + x / (2.0 * c), 0.5 - x / (2.0 * c)]).map(|p| each * p).collect()
 }
 
-/// As PrivUnit: `outputs` points, of which a cap of `high` points, its place given by the input, is `E` times likelier.
-/// The caps are arcs of a circle and a few sets at random.
+/// As PrivUnit: `outputs` points, of which a cap of `high` points, its place given by the input, is
+/// `E` times likelier. The caps are arcs of a circle and a few sets at random.
 pub(crate) fn cap(local_epsilon: f64, outputs: usize, high: usize, rng: &mut Rng) -> Channel {
     let mut caps: Vec<Vec<usize>> =
         (0..outputs).map(|x| (0..high).map(|i| (x + i) % outputs).collect()).collect::<Vec<_>>();
@@ -154,9 +158,10 @@ fn two_level(name: &'static str, local_epsilon: f64, blanket: &[f64], caps: &[Ve
     Channel::new(name, Randomizer::TwoLevel { local_epsilon, high_mass }, local_epsilon, rows)
 }
 
-/// An extreme point of the polytope of ε0-LDP matrices over three inputs: each column is a multiple of a vector of ones
-/// and `E`s. With `s_S` the scale of the column that is high on the inputs `S`, the rows have equal sums if and only if
-/// `s_1 − s_23 = s_2 − s_13 = s_3 − s_12`, so every such matrix can be drawn this way.
+/// An extreme point of the polytope of ε0-LDP matrices over three inputs: each column is a multiple
+/// of a vector of ones and `E`s. With `s_S` the scale of the column that is high on the inputs `S`,
+/// the rows have equal sums if and only if `s_1 − s_23 = s_2 − s_13 = s_3 − s_12`, so every such
+/// matrix can be drawn this way.
 pub(crate) fn staircase(local_epsilon: f64, rng: &mut Rng) -> Channel {
     let e = local_epsilon.exp();
     let mut draw = || if rng.chance(0.4) { 0.0 } else { rng.unit() };
@@ -180,7 +185,8 @@ pub(crate) fn staircase(local_epsilon: f64, rng: &mut Rng) -> Channel {
     Channel::new("staircase", Randomizer::any(local_epsilon), local_epsilon, rows)
 }
 
-/// Staircases over `inputs` inputs that are invariant under rotating the inputs: the orbits of one or two patterns.
+/// Staircases over `inputs` inputs that are invariant under rotating the inputs: the orbits of one
+/// or two patterns.
 pub(crate) fn rotated_staircase(local_epsilon: f64, inputs: usize, rng: &mut Rng) -> Channel {
     let e = local_epsilon.exp();
     let mut columns: Vec<Row> = Vec::new();

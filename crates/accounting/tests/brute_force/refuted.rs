@@ -1,4 +1,5 @@
-//! That the comparison can fail: a published formula that is refuted, and pairs made wrong on purpose.
+//! That the comparison can fail: a published formula that is refuted, and pairs made wrong on
+//! purpose.
 
 use crate::cases::{Case, draw, random_local_epsilon};
 use crate::divergence::Experiment;
@@ -10,10 +11,11 @@ use crate::rng::Rng;
 use crate::tally::{epsilons, exceeds};
 use shuffledp_accounting::scheme::Scheme;
 
-/// The pair of the variation-ratio reduction (Wang et al., "Privacy amplification via shuffling: unified, simplified,
-/// and tightened", arXiv 2304.05007) for `p`, `β` and `q`: with `α = β/(p − 1)` and `r = αp/q`, `C ~ Bin(n − 1, 2r)`
-/// clones of which `A ~ Bin(C, 1/2)` are of the first kind, and the victim adds one to the first count with
-/// probability `αp`, to the second with probability `α`, to neither otherwise; in the other world exchanged.
+/// The pair of the variation-ratio reduction (Wang et al., "Privacy amplification via shuffling:
+/// unified, simplified, and tightened", arXiv 2304.05007) for `p`, `β` and `q`: with
+/// `α = β/(p − 1)` and `r = αp/q`, `C ~ Bin(n − 1, 2r)` clones of which `A ~ Bin(C, 1/2)` are of
+/// the first kind, and the victim adds one to the first count with probability `αp`, to the second
+/// with probability `α`, to neither otherwise; in the other world exchanged.
 fn variation_ratio_pair(clients: u64, p: f64, beta: f64, q: f64) -> Experiment {
     let alpha = beta / (p - 1.0);
     let r = alpha * p / q;
@@ -35,8 +37,9 @@ fn variation_ratio_pair(clients: u64, p: f64, beta: f64, q: f64) -> Experiment {
     pair
 }
 
-/// Randomized response over m values has ratio `E`, total variation `(E − 1)/(E + m − 1)` and blanket ratio `q = E`. The
-/// claim for 5 values, 8 clients, ε0 = 1 at ε = 0.6 is δ = 2.468e-3; a dataset whose others all hold a third value has 3.257e-3.
+/// Randomized response over m values has ratio `E`, total variation `(E − 1)/(E + m − 1)` and
+/// blanket ratio `q = E`. The claim for 5 values, 8 clients, ε0 = 1 at ε = 0.6 is δ = 2.468e-3; a
+/// dataset whose others all hold a third value has 3.257e-3.
 #[test]
 fn catches_the_variation_ratio_formula() {
     let (m, clients, epsilon) = (5usize, 8, 0.6);

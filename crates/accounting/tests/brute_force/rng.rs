@@ -26,7 +26,8 @@ impl Rng {
         low + (high - low) * self.unit()
     }
 
-    /// Uniform in 0..`bound` (its bias, below 2^−60 for the bounds used here, is of no concern in a test).
+    /// Uniform in 0..`bound` (its bias, below 2^−60 for the bounds used here, is of no concern in a
+    /// test).
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }

@@ -1,7 +1,8 @@
-//! A sequential process within a round: records in random order, each through a randomizer chosen from what was sent
-//! before, and the server sees the messages in that order.
+//! A sequential process within a round: records in random order, each through a randomizer chosen
+//! from what was sent before, and the server sees the messages in that order.
 //!
-//! This is stronger than shuffling (the order is seen and used), and the any-LDP row is claimed for it.
+//! This is stronger than shuffling (the order is seen and used), and the any-LDP row is claimed for
+//! it.
 
 use crate::cases::random_local_epsilon;
 use crate::divergence::Experiment;
@@ -12,8 +13,8 @@ use crate::rng::Rng;
 use crate::tally::Tally;
 use shuffledp_accounting::scheme::Scheme;
 
-/// The law of the sequence of messages, records in uniformly random order. `choose` maps what was sent so far to the
-/// channel of the next step.
+/// The law of the sequence of messages, records in uniformly random order. `choose` maps what was
+/// sent so far to the channel of the next step.
 fn sequence_law(records: &[usize], outputs: usize, choose: &dyn Fn(&[usize]) -> Vec<Row>) -> Vec<f64> {
     /// `left`: the records not used yet, by position; each is the next one with equal probability.
     fn walk(

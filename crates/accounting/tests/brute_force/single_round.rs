@@ -33,7 +33,8 @@ fn any_local_randomizer_stays_below_the_clone_row() {
     compare_random("any-LDP row, random datasets", 0xa117, 10_000, random_any);
 }
 
-/// Divergences are jointly convex, so the worst records are extreme ones: for a few randomizers, all of those.
+/// Divergences are jointly convex, so the worst records are extreme ones: for a few randomizers,
+/// all of those.
 #[test]
 fn no_extreme_dataset_exceeds_the_rows() {
     let mut rng = Rng::new(0xe87e);
@@ -67,8 +68,9 @@ fn no_extreme_dataset_exceeds_the_rows() {
     tally.report("all extreme datasets");
 }
 
-/// Every multiset of the others' records. The victim's first record is input 0: the inputs of these randomizers are
-/// alike (but for the caps drawn at random, which are the others' and the second record's).
+/// Every multiset of the others' records. The victim's first record is input 0: the inputs of these
+/// randomizers are alike (but for the caps drawn at random, which are the others' and the second
+/// record's).
 fn compare_all_extreme(channel: &Channel, scheme: Scheme, tally: &mut Tally) {
     let row = match channel.randomizer {
         Randomizer::Named(spec) if matches!(spec.mechanism(), Mechanism::Any { .. }) => "any-LDP row",

@@ -5,11 +5,13 @@ use crate::dominating::Upper;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// The bound may be this much below the truth, relatively: both are sums of a few thousand positive floats.
+/// The bound may be this much below the truth, relatively: both are sums of a few thousand positive
+/// floats.
 const RELATIVE: f64 = 1e-12;
 
-/// What `Σ max(0, P − e^ε Q)` of the enumerated laws owes to rounding: each mass is a sum of products of positive
-/// floats and carries some tens of units in the last place, and `Σ P + e^ε Σ Q = 1 + e^ε`.
+/// What `Σ max(0, P − e^ε Q)` of the enumerated laws owes to rounding: each mass is a sum of
+/// products of positive floats and carries some tens of units in the last place, and
+/// `Σ P + e^ε Σ Q = 1 + e^ε`.
 fn rounding(epsilon: f64) -> f64 {
     64.0 * f64::EPSILON * (1.0 + epsilon.exp())
 }
@@ -21,7 +23,8 @@ pub(crate) fn exceeds(truth: f64, bound: f64, epsilon: f64) -> bool {
     truth > allowed || truth.is_nan() || allowed.is_nan()
 }
 
-/// The points at which curves are compared: a grid over ±2.5 and points relative to ε0, where the curves bend.
+/// The points at which curves are compared: a grid over ±2.5 and points relative to ε0, where the
+/// curves bend.
 pub(crate) fn epsilons(local_epsilon: f64) -> Vec<f64> {
     let grid = (-5..=5).map(|i| f64::from(i) * 0.5);
     let relative = [0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97];
@@ -73,7 +76,8 @@ impl Tally {
             }
             for order in ORDERS {
                 let (exact, bound) = (truth.renyi(order), upper.renyi(order));
-                // Moments, not their logarithms, have a relative error of a few units in the last place.
+                // Moments, not their logarithms, have a relative error of a few units in the last
+                // place.
                 let (exact_moment, bound_moment) = (((order - 1.0) * exact).exp(), ((order - 1.0) * bound).exp());
                 let holds = exact_moment <= bound_moment * (1.0 + RELATIVE);
                 assert!(holds, "{case}: order {order}: exact Rényi divergence {exact:e} above {bound:e}");

@@ -21,7 +21,8 @@ fn repaired(local_epsilon: f64, clients: u64, rate: f64, order: f64) -> f64 {
 
 #[test]
 fn check_in_theorem_1_is_below_two_rr() {
-    // The exact divergences at inclusion probability γ, as the theorem has it, and at k/n, as it is.
+    // The exact divergences at inclusion probability γ, as the theorem has it, and at k/n, as it
+    // is.
     let (local_epsilon, clients, rate, order) = (2.0, 10, 0.1, 16.0);
     let claim = two_rr::check_in(local_epsilon, clients, rate, order, |_| rate);
     let truth = two_rr::check_in(local_epsilon, clients, rate, order, |k| k as f64 / clients as f64);
@@ -54,7 +55,8 @@ fn check_in_lemma_5_fails() {
 
 #[test]
 fn check_in_theorem_3_is_a_renyi_statement_only() {
-    // At rate 1 check-in is the plain shuffle, whose 2-RR divergence is known: the statement holds there ...
+    // At rate 1 check-in is the plain shuffle, whose 2-RR divergence is known: the statement holds
+    // there ...
     let printed = check_in::renyi_lower_as_printed(2.0, 1000, 1.0, 8.0, 0.5);
     assert!(printed > 0.0 && printed <= two_rr::renyi(2.0, 1000, 8.0), "{printed}");
     // ... but its method never counts as a lower bound on ε.
@@ -63,11 +65,13 @@ fn check_in_theorem_3_is_a_renyi_statement_only() {
 
 #[test]
 fn check_in_lemma_3_is_a_lower_bound() {
-    // ε-DP with δ = 0 allows divergence 0, and the lemma says so; randomized response at ε has more.
+    // ε-DP with δ = 0 allows divergence 0, and the lemma says so; randomized response at ε has
+    // more.
     let (e, order) = (1.0_f64.exp(), 2.0);
     let response = ((e.powf(order) + e.powf(1.0 - order)) / (e + 1.0)).ln() / (order - 1.0);
     row("check-in-lemma-3", check_in::smallest_renyi(1.0, 0.0, order), response);
-    // As printed, without ε and ln(·)/(λ−1): not even 0 for a mechanism that says nothing, (ε, δ) = (0, 0).
+    // As printed, without ε and ln(·)/(λ−1): not even 0 for a mechanism that says nothing, (ε,
+    // δ) = (0, 0).
     let literal = (1..1000).map(|i| {
         let r = f64::from(i) / 1000.0;
         r.powf(order) * r.powf(1.0 - order) + (1.0 - r).powf(order) * (1.0 - r).powf(1.0 - order)
@@ -77,7 +81,8 @@ fn check_in_lemma_3_is_a_lower_bound() {
 
 #[test]
 fn check_in_section_4_2_claims_less_than_two_rr_loses() {
-    // Everybody checks in, so the scheme is the plain shuffle; its 2-RR is in the class that was asked about.
+    // Everybody checks in, so the scheme is the plain shuffle; its 2-RR is in the class that was
+    // asked about.
     let (local_epsilon, clients, order) = (1.0, 100_000, 2.0);
     let asked = any(Scheme::check_in(clients, 1.0, 0.0).unwrap(), local_epsilon, 1);
     let truth = two_rr::renyi(local_epsilon, clients, order);
@@ -86,7 +91,8 @@ fn check_in_section_4_2_claims_less_than_two_rr_loses() {
         row(id, claim, truth);
         assert!(claim < truth && standing(id) == "flawed", "{id}");
     }
-    // Not everywhere: at larger orders both approaches are above what 2-RR loses, which proves nothing in their favour.
+    // Not everywhere: at larger orders both approaches are above what 2-RR loses, which proves
+    // nothing in their favour.
     let (local_epsilon, clients, rate, order) = (2.0, 1000, 0.1, 32.0);
     let asked = any(Scheme::check_in(clients, rate, 0.0).unwrap(), local_epsilon, 1);
     let truth = two_rr::check_in(local_epsilon, clients, rate, order, |k| k as f64 / clients as f64);
@@ -132,7 +138,8 @@ fn check_in_equation_7_does_not_give_figure_3a() {
         let at = |order: u64| epsilon_from_renyi(rounds as f64 * curve(order), order as f64, delta);
         (2..60).map(at).fold(f64::INFINITY, f64::min)
     };
-    // "A privacy budget of ε ≃ 1 is sufficient": with the proof's 2e^ε0, 8e^ε0 and with the theorem's 2ε0, 8ε0.
+    // "A privacy budget of ε ≃ 1 is sufficient": with the proof's 2e^ε0, 8e^ε0 and with the
+    // theorem's 2ε0, 8ε0.
     row("check-in-figure-3a", 1.0, best(&own));
     let literal = |order| equation_7(local_epsilon, clients, rate, order, 2.0 * local_epsilon, 8.0 * local_epsilon);
     row("check-in-figure-3a-literal", 1.0, best(&literal));

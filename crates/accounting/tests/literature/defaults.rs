@@ -6,7 +6,8 @@ use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::catalogue::{Options, Target, methods, survey};
 use shuffledp_accounting::scheme::{Mechanism, Question, Scheme};
 
-/// The methods that are conjectured, asymptotic or flawed, by name: who adds one adds it here and to the page.
+/// The methods that are conjectured, asymptotic or flawed, by name: who adds one adds it here and
+/// to the page.
 const NOT_PROVEN: [&str; 16] = [
     "girgis-theorem-2",
     "ccs21-lower",
@@ -102,7 +103,8 @@ fn no_unproven_bound_is_the_default_answer() {
         }
         unproven_was_smaller += usize::from(survey.best_upper(Standing::Flawed).is_some_and(|b| b.value < upper.value));
     }
-    // Had it been a question of size alone, they would have been chosen often; and some claim less than what is surely lost.
+    // Had it been a question of size alone, they would have been chosen often; and some claim less
+    // than what is surely lost.
     assert!(unproven_was_smaller > 10, "{unproven_was_smaller}");
     assert!(undercut.iter().any(|id| id.starts_with("check-in")), "{undercut:?}");
 }

@@ -1,4 +1,5 @@
-//! "Rényi differential privacy in the shuffle model: enhanced amplification bounds" (arXiv 2401.04306).
+//! "Rényi differential privacy in the shuffle model: enhanced amplification bounds" (arXiv
+//! 2401.04306).
 
 use crate::page::row;
 use crate::{delta, question, standing, two_rr};
@@ -16,7 +17,8 @@ fn enhanced_corollary_1_has_no_finite_divergence() {
         let (p, q) = enhanced::printed_pair_at_far_corner(local_epsilon, clients);
         assert!(p > 0.0 && q == 0.0, "{p} {q}");
     }
-    // By enumeration for three clients: C ~ Bin(2, p), A ~ Bin(C, 1/2), Δ ~ Bern(p), the pairs as printed.
+    // By enumeration for three clients: C ~ Bin(2, p), A ~ Bin(C, 1/2), Δ ~ Bern(p), the pairs as
+    // printed.
     let p = (-0.5_f64).exp();
     let (mut laws, ways) = ([[[0.0; 4]; 4]; 2], [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 2.0, 1.0]]);
     for c in 0..=2_usize {
@@ -39,7 +41,8 @@ fn enhanced_corollary_2_is_below_two_rr() {
     assert!(claim < truth);
     // And it does not vanish where the reports say nothing at all.
     row("enhanced-corollary-2-zero", enhanced::renyi_asymptotic(0.0, 1000, 16.0), two_rr::renyi(0.0, 1000, 16.0));
-    // The missing factor is tanh²(ε0/2): with it the limit is that of the pair of Proposition 1, the clones' ...
+    // The missing factor is tanh²(ε0/2): with it the limit is that of the pair of Proposition 1,
+    // the clones' ...
     let (local_epsilon, clients, order) = (1.0_f64, 10_000, 4.0);
     let claim = enhanced::renyi_asymptotic(local_epsilon, clients, order);
     let pair = upper::any_ldp(&Scheme::shuffle(clients).unwrap(), local_epsilon).unwrap().renyi_upper(order);
@@ -52,7 +55,8 @@ fn enhanced_corollary_2_is_below_two_rr() {
 
 #[test]
 fn enhanced_corollary_2_is_not_always_the_tighter() {
-    // "Significantly better" than equation (8), by a factor λ/(λ−1)·(E−1)²: below 1 where ε0 is small.
+    // "Significantly better" than equation (8), by a factor λ/(λ−1)·(E−1)²: below 1 where ε0 is
+    // small.
     let (local_epsilon, clients, order) = (0.1, 10_000, 4.0);
     let claim = enhanced::renyi_asymptotic(local_epsilon, clients, order);
     let older = ccs21::renyi_upper(local_epsilon, clients, order);
@@ -62,8 +66,8 @@ fn enhanced_corollary_2_is_not_always_the_tighter() {
 
 #[test]
 fn enhanced_theorem_2_is_below_two_rr() {
-    // All zeros against one 1, n = 1000, ε0 = 4: no ones at all has probability (1−p)^n under the first, and e^−4 of that
-    // under the second, so δ(3) ≥ (1−p)^n·(1 − e^(3−4)).
+    // All zeros against one 1, n = 1000, ε0 = 4: no ones at all has probability (1−p)^n under the
+    // first, and e^−4 of that under the second, so δ(3) ≥ (1−p)^n·(1 − e^(3−4)).
     let p = 1.0 / (4.0_f64.exp() + 1.0);
     let truth = binomial::pmf(0, 1000, p) * (1.0 - (-1.0_f64).exp());
     let claim = gdp::delta_upper(enhanced::gaussian_mu(4.0, 1000), 3.0);
@@ -73,13 +77,14 @@ fn enhanced_theorem_2_is_below_two_rr() {
 
 #[test]
 fn enhanced_theorem_3_shuffles_blocks_that_do_not_hide_each_other() {
-    // In units of the noise scale 2C/(mε0), ε0 = 1, blocks of 200 records: the victim's block is at −100 or, its record
-    // replaced, at −99, and the 299 others at +100. Is any report below −99.75?
+    // In units of the noise scale 2C/(mε0), ε0 = 1, blocks of 200 records: the victim's block is at
+    // −100 or, its record replaced, at −99, and the 299 others at +100. Is any report below −99.75?
     let (epsilon, others) = (0.5_f64, 299.0);
     let tail = |distance: f64| 0.5 * (-distance).exp();
     let strayed = others * tail(199.75);
     let lower = (1.0 - tail(0.25)) - epsilon.exp() * (tail(0.75) + strayed);
-    // Without any shuffling an epoch is a Laplace mechanism with ε0 = 1: δ(ε) = 1 − e^((ε−ε0)/2), the same number.
+    // Without any shuffling an epoch is a Laplace mechanism with ε0 = 1: δ(ε) = 1 − e^((ε−ε0)/2),
+    // the same number.
     assert!((lower - (1.0 - (0.5_f64 * (0.5 - 1.0)).exp())).abs() < 1e-15);
 
     let blocks = question(Scheme::shuffle(300).unwrap(), Mechanism::Laplace { local_epsilon: 1.0 }, 1);
@@ -88,7 +93,8 @@ fn enhanced_theorem_3_shuffles_blocks_that_do_not_hide_each_other() {
     let by_gdp = gdp::delta_upper(mu, epsilon);
     row("enhanced-theorem-3", by_renyi, lower);
     row("enhanced-theorem-3-gdp", by_gdp, lower);
-    // What the clones would give if any two blocks were ε0-close: not what the theorem says, but what its idea amounts to.
+    // What the clones would give if any two blocks were ε0-close: not what the theorem says, but
+    // what its idea amounts to.
     let if_close = delta("any-ldp-pld", &blocks, epsilon);
     row("enhanced-theorem-3-clones", if_close, lower);
     assert!(by_renyi < lower && by_gdp < lower && standing("enhanced-theorem-3") == "flawed");

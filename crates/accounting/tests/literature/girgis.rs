@@ -48,7 +48,8 @@ fn girgis_figure_5a_in_twelve_hundred_rounds() {
 #[test]
 fn girgis_network_has_other_parameters() {
     let convolution = |side: u64, from: u64, to: u64| side * side * from * to + to;
-    // 28 → 14 → 13 → 5 → 4 pixels a side: stride 2, 2×2 pooling with stride 1, stride 2, pooling; then 32 units and 10.
+    // 28 → 14 → 13 → 5 → 4 pixels a side: stride 2, 2×2 pooling with stride 1, stride 2, pooling;
+    // then 32 units and 10.
     let dense = |from: u64, to: u64| from * to + to;
     let parameters = convolution(8, 1, 16) + convolution(4, 16, 16) + dense(4 * 4 * 16, 32) + dense(32, 10);
     row("girgis-parameters", 13_170.0, parameters as f64);

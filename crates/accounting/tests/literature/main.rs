@@ -1,5 +1,6 @@
-//! `docs/errors-in-the-literature.md`, recomputed: each flawed bound is shown below the truth, or the step of its proof failing, and each number of
-//! the page's tables is compared with what the formulas give, to the digits that are printed.
+//! `docs/errors-in-the-literature.md`, recomputed: each flawed bound is shown below the truth, or
+//! the step of its proof failing, and each number of the page's tables is compared with what the
+//! formulas give, to the digits that are printed.
 
 mod check_in;
 mod complete;

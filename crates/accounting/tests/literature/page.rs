@@ -1,4 +1,5 @@
-//! Reads the tables of `docs/errors-in-the-literature.md`, so that no number can stand there that a test did not recompute.
+//! Reads the tables of `docs/errors-in-the-literature.md`, so that no number can stand there that a
+//! test did not recompute.
 
 /// The page as it is published.
 pub(crate) const PAGE: &str = include_str!("../../../../docs/errors-in-the-literature.md");
@@ -13,7 +14,8 @@ fn cells(id: &str) -> (&'static str, &'static str) {
     (cells[3], cells[4])
 }
 
-/// True if `value` rounds to what is printed: it differs by at most half a unit of the last printed digit.
+/// True if `value` rounds to what is printed: it differs by at most half a unit of the last printed
+/// digit.
 ///
 /// A hair more is allowed for a tie, since which way it is rounded is a matter of taste.
 fn agrees(printed: &str, value: f64) -> bool {

@@ -44,7 +44,8 @@ fn partitions(order: usize) -> f64 {
 
 #[test]
 fn large_orders_are_feasible() {
-    // The paper's work at orders 30 and 3000, and the divergence at order 3000 that the recurrence gives in milliseconds.
+    // The paper's work at orders 30 and 3000, and the divergence at order 3000 that the recurrence
+    // gives in milliseconds.
     row("gaussian-partitions", partitions(30), partitions(3000));
     let shuffled = Shuffled::new(1.0 / 9.48, 60_000);
     let (corollary_1, theorem_1) = (3000.0 / (2.0 * 9.48 * 9.48), shuffled.renyi_upper(3000));
@@ -54,7 +55,8 @@ fn large_orders_are_feasible() {
 
 #[test]
 fn algorithm_1_is_not_theorem_1() {
-    // Two clients, order 2, σ = 1. Partitions (2, 0): one way, two places; (1, 1): two ways, one place.
+    // Two clients, order 2, σ = 1. Partitions (2, 0): one way, two places; (1, 1): two ways, one
+    // place.
     let printed = (-1.0_f64).exp() / 4.0 * (2.0 * 4.0_f64.exp() + 2.0 * 2.0_f64.exp());
     let truth = Shuffled::new(1.0, 2).renyi_upper(2);
     row("gaussian-algorithm-1", printed, truth);
@@ -63,7 +65,8 @@ fn algorithm_1_is_not_theorem_1() {
 
 #[test]
 fn theorem_1_at_the_papers_own_sensitivity_is_below_the_truth() {
-    // Two clients in [−1, 1], noise σ: the other at −1, the victim at 0 or 1. The printed pair has the other at 0.
+    // Two clients in [−1, 1], noise σ: the other at −1, the victim at 0 or 1. The printed pair has
+    // the other at 0.
     let sigma = 0.5_f64;
     let printed = Shuffled::new(1.0 / sigma, 2).renyi_upper(2);
     let density = |x: f64, mean: f64| (-(x - mean).powi(2) / (2.0 * sigma * sigma)).exp();
@@ -88,7 +91,8 @@ fn theorem_1_at_the_papers_own_sensitivity_is_below_the_truth() {
 
 #[test]
 fn theorem_3_is_below_what_its_own_argument_gives_when_repaired() {
-    // Given k speakers the victim is among them with probability k/n; Theorem 2 at that rate, averaged over k.
+    // Given k speakers the victim is among them with probability k/n; Theorem 2 at that rate,
+    // averaged over k.
     let (clients, rate, mu, order) = (2000_u64, 0.1, 0.02, 30_u64);
     let published = {
         let (single, most) = (Shuffled::new(mu, 1), Shuffled::new(mu, theorem_3_speakers(clients, rate)));

@@ -1,4 +1,5 @@
-//! What other people's code computes, where that is a formula: the formula, not the code, is evaluated here.
+//! What other people's code computes, where that is a formula: the formula, not the code, is
+//! evaluated here.
 
 use crate::page::row;
 use shuffledp_accounting::numerics::binomial;
@@ -15,7 +16,8 @@ fn log_sum_exp(terms: &[f64]) -> f64 {
     largest + terms.iter().map(|x| (x - largest).exp()).sum::<f64>().ln()
 }
 
-/// Theorem 1 of the shuffle Gaussian paper at order 2, sensitivity 1, its two partitions added in log space with ln n! for factorials.
+/// Theorem 1 of the shuffle Gaussian paper at order 2, sensitivity 1, its two partitions added in
+/// log space with ln n! for factorials.
 fn order_two_by_log_gamma(clients: f64, sigma: f64) -> f64 {
     let ln_factorial = |n: f64| ln_gamma(n + 1.0);
     let scale = -2.0 * clients.ln();
@@ -82,7 +84,8 @@ fn a_lower_bound_takes_the_lower_end_of_the_bracket() {
 
 #[test]
 fn renormalised_windows_forget_the_tail() {
-    // 2-RR shuffled, n = 1000, ε0 = 1, the others at 0; counts within four deviations of the mean, scaled back to mass 1.
+    // 2-RR shuffled, n = 1000, ε0 = 1, the others at 0; counts within four deviations of the mean,
+    // scaled back to mass 1.
     let (local_epsilon, clients, epsilon) = (1.0_f64, 1000_u64, 0.13_f64);
     let p = 1.0 / (local_epsilon.exp() + 1.0);
     let (mean, deviation) = (clients as f64 * p, (clients as f64 * p * (1.0 - p)).sqrt());

@@ -4,12 +4,14 @@ use shuffledp_accounting::numerics::binomial;
 use shuffledp_accounting::published::girgis;
 use shuffledp_accounting::rdp::RenyiCurve;
 
-/// The Rényi divergence of one shuffle, the others at one bit: a lower bound for every ε0-LDP class that contains it.
+/// The Rényi divergence of one shuffle, the others at one bit: a lower bound for every ε0-LDP class
+/// that contains it.
 pub(crate) fn renyi(local_epsilon: f64, clients: u64, order: f64) -> f64 {
     girgis::TwoRrMoments::new(local_epsilon, clients, clients).expect("applies").epsilon(order).expect("applies")
 }
 
-/// `E[(P/Q)^λ] − 1` for `reports` of which one is the victim's with probability `inclusion`, all others at 0.
+/// `E[(P/Q)^λ] − 1` for `reports` of which one is the victim's with probability `inclusion`, all
+/// others at 0.
 fn excess(local_epsilon: f64, reports: u64, inclusion: f64, order: f64) -> f64 {
     let p = 1.0 / (local_epsilon.exp() + 1.0);
     let slope = inclusion * 2.0 * local_epsilon.sinh() / reports as f64;
@@ -21,10 +23,11 @@ fn excess(local_epsilon: f64, reports: u64, inclusion: f64, order: f64) -> f64 {
         .sum()
 }
 
-/// The Rényi divergence of one round of check-in, the others at one bit: `D_λ(one holds 1 ‖ all hold 0)`.
+/// The Rényi divergence of one round of check-in, the others at one bit:
+/// `D_λ(one holds 1 ‖ all hold 0)`.
 ///
-/// Equation (6) of the check-in paper with the exact divergences; given that k came, the victim is among them with
-/// probability `inclusion(k)`. It is the truth at k/n.
+/// Equation (6) of the check-in paper with the exact divergences; given that k came, the victim is
+/// among them with probability `inclusion(k)`. It is the truth at k/n.
 pub(crate) fn check_in(local_epsilon: f64, clients: u64, rate: f64, order: f64, inclusion: impl Fn(u64) -> f64) -> f64 {
     let mixed: f64 =
         (1..=clients).map(|k| binomial::pmf(k, clients, rate) * excess(local_epsilon, k, inclusion(k), order)).sum();
@@ -44,9 +47,11 @@ fn count_law(zeros: u64, ones: u64, p: f64) -> Vec<f64> {
     })
 }
 
-/// The exact ε at `delta` of one shuffle: the largest over all datasets of bits and both directions.
+/// The exact ε at `delta` of one shuffle: the largest over all datasets of bits and both
+/// directions.
 ///
-/// Each other client enters both hypotheses linearly with the same law, so records between 0 and 1 are no worse.
+/// Each other client enters both hypotheses linearly with the same law, so records between 0 and 1
+/// are no worse.
 pub(crate) fn epsilon(local_epsilon: f64, clients: u64, delta: f64) -> f64 {
     let p = 1.0 / (local_epsilon.exp() + 1.0);
     let laws: Vec<Vec<f64>> = (0..=clients).map(|ones| count_law(clients - ones, ones, p)).collect();

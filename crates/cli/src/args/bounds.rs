@@ -7,8 +7,8 @@ use shuffledp_accounting::catalogue::{self, Method};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which bounds")]
 pub(crate) struct BoundsArgs {
-    /// Which bounds to draw: ids as in 'epsilon --all', 'rigorous', or 'all' [default: all, cut where they are far above
-    /// the answer]
+    /// Which bounds to draw: ids as in 'epsilon --all', 'rigorous', or 'all' [default: all, cut
+    /// where they are far above the answer]
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     bounds: Vec<String>,
 }

@@ -22,7 +22,8 @@ const DIGITS: usize = 6;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What is varied")]
 pub(crate) struct SweepArgs {
-    /// Vary a flag, instead of giving it, over a range: any that holds a number, such as rounds=1..100000 or sigma=0.5..5:40
+    /// Vary a flag, instead of giving it, over a range: any that holds a number, such as
+    /// rounds=1..100000 or sigma=0.5..5:40
     #[arg(long, value_name = "FLAG=FROM..TO[:POINTS]", value_parser = Sweep::parse)]
     sweep: Sweep,
 
@@ -111,7 +112,8 @@ impl Sweep {
 
     /// The values, increasing, each once; the first and the last are the ends.
     pub(crate) fn values(&self) -> Vec<f64> {
-        // Published Rényi bounds are defined at whole orders only: a range between two of them keeps to them.
+        // Published Rényi bounds are defined at whole orders only: a range between two of them
+        // keeps to them.
         let whole_order = self.parameter == Parameter::Order && self.from.fract() == 0.0 && self.to.fract() == 0.0;
         let exact: Vec<f64> = (0..self.points).map(|i| self.at(i)).collect();
         let mut values = if self.parameter.row().kind == Kind::Count || whole_order {

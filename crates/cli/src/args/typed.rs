@@ -1,4 +1,5 @@
-//! Flags made from the parameter table: what is typed is kept as text, and judged by the front desk.
+//! Flags made from the parameter table: what is typed is kept as text, and judged by the front
+//! desk.
 
 use crate::failure::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};

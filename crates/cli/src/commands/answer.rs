@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::output::{self, NewFile};
 use shuffledp_question::{Asked, Given, Quantity};
 
-/// The flags of one answer: the question, the number that it is asked at, and which bounds may answer.
+/// The flags of one answer: the question, the number that it is asked at, and which bounds may
+/// answer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AskArgs<F: Flags + Send + Sync + Clone + std::fmt::Debug + 'static> {
     #[command(flatten)]

@@ -11,9 +11,10 @@ use shuffledp_randomizers::{Likelihood, Result as Randomized};
 
 /// Run a randomizer and the shuffle, attack what comes out, and bound ε from below
 ///
-/// Randomizes, encodes, shuffles and decodes many times on the two worst inputs, applies the best test there is, and prints what ε is at least, with the
-/// asked confidence, beside what is claimed: for one report, and with --clients for a round of the shuffle. A bound above the claim is a failure: the
-/// code is not what was accounted for. A bound below it proves nothing.
+/// Randomizes, encodes, shuffles and decodes many times on the two worst inputs, applies the best
+/// test there is, and prints what ε is at least, with the asked confidence, beside what is claimed:
+/// for one report, and with --clients for a round of the shuffle. A bound above the claim is a
+/// failure: the code is not what was accounted for. A bound below it proves nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AuditArgs {
@@ -42,7 +43,8 @@ struct EffortArgs {
     #[arg(long, value_name = "D", value_parser = real, default_value = "1e-5")]
     delta: f64,
 
-    /// Repeat this very audit: coins from a seeded generator [default: the released one, keyed by the operating system]
+    /// Repeat this very audit: coins from a seeded generator [default: the released one, keyed by
+    /// the operating system]
     #[arg(long, value_name = "S", value_parser = count)]
     seed: Option<u64>,
 }

@@ -12,8 +12,8 @@ use shuffledp_question::{Asked, Given};
 
 /// Find the local ε, noise, rounds, clients, sample or check-in rate for a target ε
 ///
-/// The answer meets the target when it is fed back to 'epsilon'; the next value beyond it does not. A target that no value meets is a failure, and says
-/// how near one can come.
+/// The answer meets the target when it is fed back to 'epsilon'; the next value beyond it does not.
+/// A target that no value meets is a failure, and says how near one can come.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = AFTER_HELP,
@@ -71,7 +71,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     }
 }
 
-/// The answer with what there is to say about it: for a page every bound, else the lower ones beside it.
+/// The answer with what there is to say about it: for a page every bound, else the lower ones
+/// beside it.
 fn find(wanted: Wanted, solved: Calibrated, output: &OutputArgs) -> Result<Solution, Failure> {
     let Goal { delta, widest, options, .. } = wanted.goal;
     let is_needed = |method: &&'static dyn Method| {

@@ -12,8 +12,9 @@ use std::path::PathBuf;
 
 /// Run a client: takes part within its own floors and its own lifetime budget
 ///
-/// It refuses tasks below its own floors and charges every round that it is offered to its own budget on disk, before the coin is flipped. Killed and
-/// started again, it sends the same sealed bytes or nothing. Ends when the task is over or its budget is spent.
+/// It refuses tasks below its own floors and charges every round that it is offered to its own
+/// budget on disk, before the coin is flipped. Killed and started again, it sends the same sealed
+/// bytes or nothing. Ends when the task is over or its budget is spent.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct ClientArgs {

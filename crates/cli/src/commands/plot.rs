@@ -14,8 +14,8 @@ use std::path::Path;
 
 /// Draw ε, δ or Rényi divergence against any number of the question
 ///
-/// Every bound is a curve: those with a proof, those without, and lower bounds; ours and the published ones. The tightest of
-/// sufficient standing is drawn thick.
+/// Every bound is a curve: those with a proof, those without, and lower bounds; ours and the
+/// published ones. The tightest of sufficient standing is drawn thick.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = AFTER_HELP,
@@ -102,7 +102,8 @@ enum Contents {
     Page,
 }
 
-/// Opens every file before anything is computed: whoever waits for curves should not learn only then that they cannot be saved.
+/// Opens every file before anything is computed: whoever waits for curves should not learn only
+/// then that they cannot be saved.
 fn open(args: &PlotArgs) -> Result<Vec<(NewFile, &Path, Contents)>, Failure> {
     let pictures = args.picture.output.iter().map(|(path, format)| ("--output", path, Contents::Curves(*format)));
     let page = args.output.report.iter().map(|path| ("--report", path, Contents::Page));

@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// Compute the papers' figures and tables again, by name, with their own parameters
 ///
-/// Every item has a verdict: reproduced, reproduced with a correction, or not reproducible. It is computed from what the paper claims and
-/// what its formulas give; our bounds and lower bounds stand beside them. Training items use stored runs unless --train runs them again.
+/// Every item has a verdict: reproduced, reproduced with a correction, or not reproducible. It is
+/// computed from what the paper claims and what its formulas give; our bounds and lower bounds
+/// stand beside them. Training items use stored runs unless --train runs them again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "shuffledp reproduce [OPTIONS] <ITEM…|--paper <P>|--all|--list>")]
 pub(crate) struct ReproduceArgs {
@@ -28,7 +29,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     quick: bool,
 
-    /// Write pictures (SVG, PNG), numbers (CSV, JSON), README.md and the page index.html into this folder
+    /// Write pictures (SVG, PNG), numbers (CSV, JSON), README.md and the page index.html into this
+    /// folder
     #[arg(short, long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     output: Option<PathBuf>,
 
@@ -62,7 +64,8 @@ struct WhatArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Training")]
 struct TrainingArgs {
-    /// Run the training of the items: hours. Runs are kept in DIR/runs; what is finished is skipped, what was stopped goes on
+    /// Run the training of the items: hours. Runs are kept in DIR/runs; what is finished is
+    /// skipped, what was stopped goes on
     #[arg(long, requires = "output", conflicts_with = "list")]
     train: bool,
 
@@ -134,7 +137,8 @@ fn require_folder(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the presets of the items, one seed after the other, and takes the results in the place of stored ones.
+/// Runs the presets of the items, one seed after the other, and takes the results in the place of
+/// stored ones.
 fn train_all(items: &[&Item], args: &TrainingArgs, folder: &Path, runs: &mut Runs) -> Result<(), Failure> {
     let mut presets: Vec<&str> = Vec::new();
     for preset in items.iter().flat_map(|item| item.presets()) {

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 /// Run the server: publishes tasks and rounds, takes shuffled batches, stops at the budget
 ///
-/// The ledger is charged before a round is published, never refunded, and survives restarts; the round that would exceed the budget is
-/// not opened. A page with accuracy and ε over rounds is at /, the figures are at /v1/privacy. Runs until SIGTERM or Ctrl-C.
+/// The ledger is charged before a round is published, never refunded, and survives restarts; the
+/// round that would exceed the budget is not opened. A page with accuracy and ε over rounds is at
+/// /, the figures are at /v1/privacy. Runs until SIGTERM or Ctrl-C.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct ServerArgs {
@@ -29,13 +30,14 @@ enum ServerCommand {
 
     /// Print what clients pin: the server's public key and the task's hash
     ///
-    /// As lines for client.toml. Another value in [task] is another task with another hash, so ask when it is as you want it.
+    /// As lines for client.toml. Another value in [task] is another task with another hash, so ask
+    /// when it is as you want it.
     Show(KeyArgs),
 
     /// Put a new key in front of those that reports are sealed to
     ///
-    /// A running server offers it from its next round on. Older keys open what was sealed to them until then;
-    /// with that round the server deletes them.
+    /// A running server offers it from its next round on. Older keys open what was sealed to them
+    /// until then; with that round the server deletes them.
     RotateKey(KeyArgs),
 }
 

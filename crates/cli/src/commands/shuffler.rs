@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 /// Run the shuffler: takes reports, permutes them, passes them on; cannot read them
 ///
-/// Runs until SIGTERM or Ctrl-C; then what waits is stored, and the next start goes on. `init` makes keys and a configuration file in
-/// which every setting is explained.
+/// Runs until SIGTERM or Ctrl-C; then what waits is stored, and the next start goes on. `init`
+/// makes keys and a configuration file in which every setting is explained.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct ShufflerArgs {
@@ -32,8 +32,8 @@ enum ShufflerCommand {
 
     /// Put a new key in front of those that reports are sealed to
     ///
-    /// A running shuffler notices within seconds. Reports sealed to older keys are taken until the rounds that could use them are over; then the
-    /// shuffler deletes those keys.
+    /// A running shuffler notices within seconds. Reports sealed to older keys are taken until the
+    /// rounds that could use them are over; then the shuffler deletes those keys.
     RotateKey(KeyArgs),
 }
 

@@ -10,8 +10,9 @@ use shuffledp_question::statement::{Statement, StatementJson};
 
 /// Write a paragraph for a privacy review or a paper
 ///
-/// It says ε and δ, the unit of privacy, which datasets are neighbours, what is assumed, what is left if shuffler and server collude, where the bound
-/// comes from, and the command that computes it again.
+/// It says ε and δ, the unit of privacy, which datasets are neighbours, what is assumed, what is
+/// left if shuffler and server collude, where the bound comes from, and the command that computes
+/// it again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "shuffledp statement --clients <N> --delta <D> [OPTIONS]")]
 pub(crate) struct StatementArgs {

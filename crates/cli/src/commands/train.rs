@@ -24,9 +24,11 @@ use std::path::{Path, PathBuf};
 
 /// Train a model under the shuffle model, simulated on this machine, with ε running alongside
 ///
-/// Every client has one example. In a round some of them send a clipped and randomized gradient; the server takes a step along the mean of
-/// the shuffled reports. Printed at every evaluation: accuracy on the test examples (where weights are averaged: of their mean, and of the last
-/// ones), a rigorous ε of all rounds so far, and what no analysis can get below. The same seed gives the same run, whatever the number of threads.
+/// Every client has one example. In a round some of them send a clipped and randomized gradient;
+/// the server takes a step along the mean of the shuffled reports. Printed at every evaluation:
+/// accuracy on the test examples (where weights are averaged: of their mean, and of the last ones),
+/// a rigorous ε of all rounds so far, and what no analysis can get below. The same seed gives the
+/// same run, whatever the number of threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct TrainArgs {
@@ -61,8 +63,8 @@ pub(crate) struct TrainArgs {
     #[arg(long, conflicts_with_all = ["output", "resume", "report"])]
     dry_run: bool,
 
-    /// Tune a schedule in seconds: draw the noise of every batch from its Gaussian limit. What is printed
-    /// is marked as a sketch, and nothing is saved
+    /// Tune a schedule in seconds: draw the noise of every batch from its Gaussian limit. What is
+    /// printed is marked as a sketch, and nothing is saved
     #[arg(long, conflicts_with_all = ["output", "resume", "report", "dry_run", "all"])]
     sketch: bool,
 
@@ -100,7 +102,8 @@ struct WhatArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     config: Option<PathBuf>,
 
-    /// The folder of a run that was stopped: it goes on from its last checkpoint and ends as if it had never stopped
+    /// The folder of a run that was stopped: it goes on from its last checkpoint and ends as if it
+    /// had never stopped
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     resume: Option<PathBuf>,
 }
@@ -120,8 +123,8 @@ Examples:
   It was stopped; go on:
   $ shuffledp train --resume run";
 
-/// Runs a preset in a folder, with a bar that says how long it takes: from the beginning, from where it was stopped, or not at all if
-/// it is finished. The run is in the folder then.
+/// Runs a preset in a folder, with a bar that says how long it takes: from the beginning, from
+/// where it was stopped, or not at all if it is finished. The run is in the folder then.
 pub(crate) fn preset_in(preset: &str, seed: u64, folder: &Path, data: Option<&Path>) -> Result<(), Failure> {
     if folder.join("run.json").exists() {
         output::say(&format!("{preset}, seed {seed}: finished before"));
@@ -198,7 +201,8 @@ fn load(config: &TrainingConfig, data_directory: Option<&Path>) -> Result<Datase
     dataset
 }
 
-/// What there is to say about a run before its first round: warnings, what is known of its end, and what its paper claims.
+/// What there is to say about a run before its first round: warnings, what is known of its end, and
+/// what its paper claims.
 fn beforehand<P: Clients>(simulation: &Simulation<P>) -> Result<Vec<String>, Failure> {
     let (config, population) = (simulation.config(), simulation.population());
     let clients = population.count();
@@ -282,7 +286,8 @@ fn refused(error: LearningError) -> Failure {
     }
 }
 
-/// Could a folder be made here? Nothing is: a run that is refused for another reason leaves nothing behind.
+/// Could a folder be made here? Nothing is: a run that is refused for another reason leaves nothing
+/// behind.
 fn require_place(path: &Path) -> Result<(), Failure> {
     let complain = || format!("--output: cannot write to {}", path.display());
     if !RunFolder::is_free(path) {
@@ -303,7 +308,8 @@ fn set_threads(threads: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a run comes to: all rounds that were charged, all evaluations, and a warning if others came than were accounted for.
+/// What a run comes to: all rounds that were charged, all evaluations, and a warning if others came
+/// than were accounted for.
 struct Finished {
     accountant: Accountant,
     metrics: Vec<Metrics>,

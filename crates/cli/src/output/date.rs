@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
-/// Today, as 2026-11-16; `SOURCE_DATE_EPOCH` (seconds since 1970) sets it, for output that can be reproduced. What that
-/// says is taken or nothing: a page with another date than was asked for would not be the same page.
+/// Today, as 2026-11-16; `SOURCE_DATE_EPOCH` (seconds since 1970) sets it, for output that can be
+/// reproduced. What that says is taken or nothing: a page with another date than was asked for
+/// would not be the same page.
 pub(super) fn today() -> String {
     let moment = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(seconds) => seconds.trim().parse().ok().and_then(|seconds| Timestamp::from_second(seconds).ok()),

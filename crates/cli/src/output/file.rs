@@ -5,14 +5,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A file to be: opened beside its final place, moved there once it is complete. Whoever opens the final name sees the old
-/// file or the new one, never half of one. Dropped unfinished, it leaves nothing behind.
+/// A file to be: opened beside its final place, moved there once it is complete. Whoever opens the
+/// final name sees the old file or the new one, never half of one. Dropped unfinished, it leaves
+/// nothing behind.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     /// The flag that asked for it.
     flag: &'static str,
     wanted: PathBuf,
-    /// Where the bytes go first; `None` for what is not a regular file (a pipe, `/dev/stdout`), which is written directly.
+    /// Where the bytes go first; `None` for what is not a regular file (a pipe, `/dev/stdout`),
+    /// which is written directly.
     temporary: Option<PathBuf>,
     file: File,
 }

@@ -45,7 +45,8 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(stderr().lock(), "{text}");
 }
 
-/// Columns to fill: those of the terminal, or 100 where there is none, so that piped output does not depend on a window.
+/// Columns to fill: those of the terminal, or 100 where there is none, so that piped output does
+/// not depend on a window.
 fn width() -> usize {
     let term = console::Term::stdout();
     let columns = if term.is_term() { term.size_checked().map(|(_, columns)| usize::from(columns)) } else { None };

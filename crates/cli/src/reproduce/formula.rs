@@ -1,4 +1,5 @@
-//! What a paper computed for its figure and is no bound of its own: kept here, not in the catalogue.
+//! What a paper computed for its figure and is no bound of its own: kept here, not in the
+//! catalogue.
 
 use anyhow::{Result, bail};
 use shuffledp_accounting::bound::{About, Kind, Standing};
@@ -27,10 +28,10 @@ const TABLE_1_CLONES: About = About {
 
 /// The row "Clones" of Table 1 of *Gaussian*.
 ///
-/// The text says: fix σ, take δ = δ0, scan over δ0 until δ + (e^ε + 1)(1 + e^(−ε0)/2)nδ0 is at most 1/n, then compose
-/// strongly. The printed digits follow if ε0 = √(2 ln(1.25/δ0))·Δ/σ, the textbook Gaussian; δ0 = 10^(−10) halved
-/// until T rounds together are within δ; and strong composition is T·ε, which it is for these few rounds.
-/// Direction: none promised, it is the paper's computation.
+/// The text says: fix σ, take δ = δ0, scan over δ0 until δ + (e^ε + 1)(1 + e^(−ε0)/2)nδ0 is at most
+/// 1/n, then compose strongly. The printed digits follow if ε0 = √(2 ln(1.25/δ0))·Δ/σ, the textbook
+/// Gaussian; δ0 = 10^(−10) halved until T rounds together are within δ; and strong composition is
+/// T·ε, which it is for these few rounds. Direction: none promised, it is the paper's computation.
 fn table_1_clones(asked: &Asked) -> Result<f64> {
     let (Target::EpsilonAt { delta }, Mechanism::Gaussian { sigma }) =
         (asked.target, asked.question.round().randomizer.mechanism())

@@ -96,7 +96,8 @@ pub(crate) struct Panel {
     /// Parameters of the question, by the names of flags.
     #[serde(default)]
     question: BTreeMap<String, toml::Value>,
-    /// What is varied, as of `plot --sweep`. Panels of training runs vary rounds and may leave it out.
+    /// What is varied, as of `plot --sweep`. Panels of training runs vary rounds and may leave it
+    /// out.
     sweep: Option<String>,
     /// Points of the sweep.
     #[serde(default = "full")]
@@ -245,11 +246,13 @@ pub(crate) struct Correction {
     pub(crate) check: Test,
 }
 
-/// A number or a shape, and what it must be. Exactly one of `value`, `below`, `near`, `rises` and `falls` is given.
+/// A number or a shape, and what it must be. Exactly one of `value`, `below`, `near`, `rises` and
+/// `falls` is given.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Test {
-    /// A number, which must be `paper` `within` a relative tolerance or a `margin`, or on the right side of a limit.
+    /// A number, which must be `paper` `within` a relative tolerance or a `margin`, or on the right
+    /// side of a limit.
     pub(crate) value: Option<Number>,
     pub(crate) within: Option<f64>,
     pub(crate) margin: Option<f64>,
@@ -279,7 +282,8 @@ pub(crate) struct Number {
     pub(crate) bound: Option<String>,
     /// A bound's value divided by another's, at `at`.
     pub(crate) ratio: Option<[String; 2]>,
-    /// The mean accuracy of a preset's runs, in percent: at their end, or at the last evaluation at which `bound` is at most `reaches`.
+    /// The mean accuracy of a preset's runs, in percent: at their end, or at the last evaluation at
+    /// which `bound` is at most `reaches`.
     pub(crate) run: Option<String>,
     pub(crate) reaches: Option<f64>,
     pub(crate) at: Option<f64>,

@@ -44,7 +44,8 @@ pub(crate) struct Checked<'a> {
     pub(crate) holds: Option<bool>,
     /// What the correction gives, and whether it holds.
     pub(crate) corrected: Option<(Option<f64>, bool)>,
-    /// Whether the number is the one that the file expects, within its tolerance; `None` if it expects none.
+    /// Whether the number is the one that the file expects, within its tolerance; `None` if it
+    /// expects none.
     pub(crate) as_expected: Option<bool>,
 }
 
@@ -228,8 +229,8 @@ fn formula(claim: &Claim, found: Option<f64>, holds: Option<bool>) -> String {
     }
 }
 
-/// Between what the truth is: the same number if it is an ε or a divergence; for a factor, how many times the truth the larger
-/// curve is; for an accuracy, the ε that it cost.
+/// Between what the truth is: the same number if it is an ε or a divergence; for a factor, how many
+/// times the truth the larger curve is; for an accuracy, the ε that it cost.
 fn truth(claim: &Claim, panel: &Computed<'_>) -> Option<Truth> {
     if let Some([_, larger]) = &claim.check.below {
         return times(panel, larger, worst(&claim.check, panel)?.0);

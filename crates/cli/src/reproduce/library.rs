@@ -49,7 +49,8 @@ impl Library {
         Ok(self.items.iter().filter(|item| item.paper == name).collect())
     }
 
-    /// The items with these names, or of the figures with these names, each once and in the papers' order.
+    /// The items with these names, or of the figures with these names, each once and in the papers'
+    /// order.
     pub(crate) fn named(&self, names: &[String]) -> Result<Vec<&Item>, Failure> {
         let is = |item: &Item, name: &str| item.id == name || item.figure == name;
         for name in names {

@@ -1,4 +1,5 @@
-//! Clients: each has one report for a round, sends the same bytes until it is acknowledged, and remembers what it was told.
+//! Clients: each has one report for a round, sends the same bytes until it is acknowledged, and
+//! remembers what it was told.
 
 use super::dice::{Dice, Purpose};
 use super::http::{Request, get};
@@ -33,7 +34,8 @@ pub(crate) struct Told {
     pub(crate) is_acknowledged: bool,
 }
 
-/// Sends all of them, and comes back when nobody tries any more. `late` ones begin when the window is over.
+/// Sends all of them, and comes back when nobody tries any more. `late` ones begin when the window
+/// is over.
 pub(crate) fn send_all(world: &Arc<World>, round: &RoundOffer, errands: &[Errand]) -> Vec<Told> {
     let share = errands.len().div_ceil(THREADS).max(1);
     std::thread::scope(|scope| {
@@ -54,7 +56,8 @@ fn seal(world: &World, round: &RoundOffer, errand: Errand, seed: [u8; 32]) -> Op
     let keys = Signed::<ShufflerKeys>::decode(&bytes).ok()?.verify(&world.shuffler_key).unwrap();
     assert_eq!(keys.min_batch, world.min_batch);
     let payload = frame(errand.coordinate, errand.is_positive);
-    // The same coins every time: the same inner report, and with the same key of the shuffler's the same bytes.
+    // The same coins every time: the same inner report, and with the same key of the shuffler's the
+    // same bytes.
     let mut rng = ChaCha20Rng::from_seed(seed);
     Some(seal_report(&payload, &round.context(), &round.server_keys[0], &keys.keys[0], &mut rng).unwrap())
 }

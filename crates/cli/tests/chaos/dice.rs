@@ -3,7 +3,8 @@
 use shuffledp_randomizers::{Randomness, SimulationRng};
 use std::time::Duration;
 
-/// What a stream of dice is for; each purpose has its own, so that one more throw here changes nothing there.
+/// What a stream of dice is for; each purpose has its own, so that one more throw here changes
+/// nothing there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     World = 1,

@@ -267,7 +267,8 @@ fn batch_to_server(world: &Arc<World>, request: &Request) -> Option<Vec<u8>> {
     drawn.befalls(world, request, &world.server)
 }
 
-/// If this is a batch and the server says that it has it, that is remembered, whether or not the shuffler hears of it.
+/// If this is a batch and the server says that it has it, that is remembered, whether or not the
+/// shuffler hears of it.
 pub(crate) fn note_taken(world: &World, request: &Request, answered: &[u8]) {
     if request.method != "PUT" {
         return;

@@ -1,4 +1,5 @@
-//! As much of HTTP/1.1 as the proxies and the clients of these tests need: one request per connection, bodies of announced length.
+//! As much of HTTP/1.1 as the proxies and the clients of these tests need: one request per
+//! connection, bodies of announced length.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -60,7 +61,8 @@ impl Request {
             let _ = stream.shutdown(Shutdown::Both);
             return None;
         }
-        // No longer than it takes: whoever is to be killed for having answered must not have time for anything else.
+        // No longer than it takes: whoever is to be killed for having answered must not have time
+        // for anything else.
         let (mut answer, mut piece) = (Vec::new(), [0; 16_384]);
         while Answer::parse(&answer).is_none() {
             match stream.read(&mut piece).ok()? {

@@ -1,4 +1,5 @@
-//! A pair of eyes on the server: which rounds it shows, and what its ledger says about them, from the first moment to the last.
+//! A pair of eyes on the server: which rounds it shows, and what its ledger says about them, from
+//! the first moment to the last.
 
 use super::http::get;
 use super::world::World;

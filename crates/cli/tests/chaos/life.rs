@@ -37,7 +37,8 @@ pub(crate) fn live(seed: u64, rounds: u64, figures: &Arc<Figures>) {
     figures.one("worlds");
 }
 
-/// Rounds until the server opens no more, or something has gone wrong. Each is judged when the next one shows its model.
+/// Rounds until the server opens no more, or something has gone wrong. Each is judged when the next
+/// one shows its model.
 fn live_through(world: &Arc<World>) -> Vec<Case> {
     let (mut cases, mut used, mut may_be_given_up) = (Vec::new(), 0, false);
     loop {
@@ -82,7 +83,8 @@ fn answer(world: &World) -> ModelHash {
     status["answer"].as_str().unwrap().parse().unwrap()
 }
 
-/// The budget is spent: whatever dies and whatever is sent again, no round is opened and no weight moves.
+/// The budget is spent: whatever dies and whatever is sent again, no round is opened and no weight
+/// moves.
 fn afterlife(world: &Arc<World>, cases: &[Case]) {
     let before = model(world, &answer(world));
     let rounds = cases.len() as u64;

@@ -1,11 +1,15 @@
-//! Nothing lost, nothing twice, nothing short: the real programs, killed at random, behind proxies that lose, cut, repeat and replay.
+//! Nothing lost, nothing twice, nothing short: the real programs, killed at random, behind proxies
+//! that lose, cut, repeat and replay.
 //!
-//! A *world* is one `shuffledp server` and one `shuffledp shuffler` on loopback. Clients report one coordinate each, a different one for every report of a
-//! world, so that the difference of two models tells how often each report was counted: an acknowledged one exactly once, one that was not
-//! acknowledged at most once, and nothing else. A world lives until its privacy budget is spent, and is then killed and started again: no further round may open.
+//! A *world* is one `shuffledp server` and one `shuffledp shuffler` on loopback. Clients report one
+//! coordinate each, a different one for every report of a world, so that the difference of two
+//! models tells how often each report was counted: an acknowledged one exactly once, one that was
+//! not acknowledged at most once, and nothing else. A world lives until its privacy budget is
+//! spent, and is then killed and started again: no further round may open.
 //!
-//! What happens is drawn from a seed. The same seed draws the same faults; which request meets which fault, and at which instruction a
-//! program dies, is the operating system's choice. `make chaos` runs it for long; see bench/chaos/README.md.
+//! What happens is drawn from a seed. The same seed draws the same faults; which request meets
+//! which fault, and at which instruction a program dies, is the operating system's choice.
+//! `make chaos` runs it for long; see bench/chaos/README.md.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

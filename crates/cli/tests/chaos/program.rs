@@ -111,7 +111,8 @@ impl Program {
         true
     }
 
-    /// Asks it something. Nothing if it was killed meanwhile: its port may be another program's by then.
+    /// Asks it something. Nothing if it was killed meanwhile: its port may be another program's by
+    /// then.
     pub(crate) fn ask<T>(&self, ask: impl FnOnce(SocketAddr) -> Option<T>) -> Option<T> {
         let kills = self.kills();
         ask(self.address()?).filter(|_| self.kills() == kills)

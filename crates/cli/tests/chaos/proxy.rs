@@ -1,4 +1,5 @@
-//! A door between two programs: whatever knocks is read, and somebody else decides what becomes of it.
+//! A door between two programs: whatever knocks is read, and somebody else decides what becomes of
+//! it.
 
 use super::http::{Request, patient};
 use std::io::Write;
@@ -6,7 +7,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What becomes of a request: the bytes of an answer, perhaps not all of them, or nothing and the connection is cut.
+/// What becomes of a request: the bytes of an answer, perhaps not all of them, or nothing and the
+/// connection is cut.
 pub(crate) type Handler = Arc<dyn Fn(Request) -> Option<Vec<u8>> + Send + Sync>;
 
 /// Listens at an address that stays the same, however often the programs behind it die.

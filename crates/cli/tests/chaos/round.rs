@@ -143,7 +143,8 @@ pub(crate) fn replay_batches(world: &World, round: u64, count: usize) {
     }
 }
 
-/// Waits until the round has ended at the server; makes it give up if nothing will come. Whether the next round may be given up by it.
+/// Waits until the round has ended at the server; makes it give up if nothing will come. Whether
+/// the next round may be given up by it.
 fn end(world: &Arc<World>, round: &RoundOffer, meant: Meant) -> bool {
     let context = round.context();
     let is_open = || {
@@ -167,7 +168,8 @@ fn end(world: &Arc<World>, round: &RoundOffer, meant: Meant) -> bool {
     if is_open() == Some(true) { give_up(world, round) } else { false }
 }
 
-/// A server without patience gives up the round and opens the next; then a patient one takes over. Whether it may have given up the next one too.
+/// A server without patience gives up the round and opens the next; then a patient one takes over.
+/// Whether it may have given up the next one too.
 fn give_up(world: &Arc<World>, round: &RoundOffer) -> bool {
     world.tell(format!("the server gives up round {}", round.round));
     world.restart_server(Patience::None);

@@ -1,4 +1,5 @@
-//! What passes between shuffler and server, seen from the wire: a batch is never short, never early, never another one for the same round.
+//! What passes between shuffler and server, seen from the wire: a batch is never short, never
+//! early, never another one for the same round.
 
 use super::http::Request;
 use shuffledp_wire::{BatchDecoder, BatchEvent, BatchHeader, RoundContext, VerifyingKey};
@@ -44,7 +45,8 @@ impl Watch {
         Self { key, min_batch, batches: HashMap::new() }
     }
 
-    /// A batch on its way, whether or not it arrives. What is wrong with it, in words. `known` is nothing if nobody has heard of its round.
+    /// A batch on its way, whether or not it arrives. What is wrong with it, in words. `known` is
+    /// nothing if nobody has heard of its round.
     pub(crate) fn passes(&mut self, request: &Request, header: &BatchHeader, known: Option<Known>) -> Vec<String> {
         let mut wrong = Vec::new();
         let round = header.context.round;

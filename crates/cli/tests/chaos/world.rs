@@ -1,4 +1,5 @@
-//! One server, one shuffler, both real programs, and what everybody in these tests knows about them.
+//! One server, one shuffler, both real programs, and what everybody in these tests knows about
+//! them.
 
 use super::faults::Weather;
 use super::figures::Figures;
@@ -60,7 +61,8 @@ pub(crate) struct World {
     pub(crate) kept: Mutex<Kept>,
     /// Held by whoever starts programs: what the server's configuration says.
     starting: Mutex<Patience>,
-    /// How long a program took to start, about: on a busy machine everything takes longer, and windows are longer too.
+    /// How long a program took to start, about: on a busy machine everything takes longer, and
+    /// windows are longer too.
     pace: Mutex<Duration>,
     over: AtomicBool,
     began: Instant,
@@ -127,7 +129,8 @@ impl World {
         self.start_alone(&starting);
     }
 
-    /// One at a time, so that nobody starts with a configuration that another is just writing, or is about to.
+    /// One at a time, so that nobody starts with a configuration that another is just writing, or
+    /// is about to.
     fn start_alone(&self, patience: &Patience) {
         let window = Duration::from_millis(1500) + 5 * *self.pace.lock().unwrap();
         let text = server_toml(self.budget, window, *patience, self.doors[0], &self.shuffler_key);
@@ -179,7 +182,8 @@ impl World {
         None
     }
 
-    /// The shuffler's file of a round: named by SHA-256 of the context, as a model is by that of its bytes.
+    /// The shuffler's file of a round: named by SHA-256 of the context, as a model is by that of
+    /// its bytes.
     pub(crate) fn is_stored(&self, context: &RoundContext) -> bool {
         let name = shuffledp_wire::ModelHash::of(&context.to_bytes()).to_string();
         self.shuffler.config().with_file_name("data").join(name).with_extension("round").exists()

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Nothing that a test asks may take longer: what does is called a hang. Far above the slowest answer (well below a second),
-/// for the sake of a busy machine.
+/// Nothing that a test asks may take longer: what does is called a hang. Far above the slowest
+/// answer (well below a second), for the sake of a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// What a run left behind.
@@ -25,7 +25,8 @@ impl Run {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("not JSON ({error}): {self:?}"))
     }
 
-    /// Holds for every run, whatever was asked: a known exit code, no panic, data only where it belongs.
+    /// Holds for every run, whatever was asked: a known exit code, no panic, data only where it
+    /// belongs.
     pub(crate) fn assert_decent(&self, what: &str) {
         assert!(matches!(self.code, Some(0..=2)), "{what}: {self:?}");
         for stream in [&self.stdout, &self.stderr] {

@@ -10,7 +10,8 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What has not come to pass by then never will. Far above what it takes, for the sake of a busy machine.
+/// What has not come to pass by then never will. Far above what it takes, for the sake of a busy
+/// machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A root certificate at `folder/root`, and one of it for each of these services, with its key.
@@ -34,7 +35,8 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// Keys and configurations of all three, with TLS. [`Self::pin`] is still to be called, once the task is as it is to be.
+    /// Keys and configurations of all three, with TLS. [`Self::pin`] is still to be called, once
+    /// the task is as it is to be.
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let key = |service: &str| run_in(folder.path(), &[service, "init", service]).stdout.trim().to_owned();
@@ -122,7 +124,8 @@ impl Scene {
         }
     }
 
-    /// What the server says at this path, if it answers; over TLS, and believing only the scene's own root.
+    /// What the server says at this path, if it answers; over TLS, and believing only the scene's
+    /// own root.
     pub(super) fn get(&self, path: &str) -> Option<serde_json::Value> {
         let roots = vec![self.folder().join("ca.pem")];
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -150,7 +153,8 @@ impl Drop for Scene {
     }
 }
 
-/// Ports that were free a moment ago: task and shuffler name each other's address, so one must be known beforehand.
+/// Ports that were free a moment ago: task and shuffler name each other's address, so one must be
+/// known beforehand.
 fn free_ports() -> [u16; 2] {
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())

@@ -8,14 +8,16 @@ use shuffledp_randomizers::clip::Norm;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{VectorRandomizer, vector_randomizer};
 
-/// The holder of a block clips the gradient of every record to an ℓ1 norm, takes their mean, and randomizes that: one report for all of them.
+/// The holder of a block clips the gradient of every record to an ℓ1 norm, takes their mean, and
+/// randomizes that: one report for all of them.
 pub struct BlockMean {
     mechanism: Box<dyn VectorRandomizer>,
     clip: f32,
 }
 
 impl BlockMean {
-    /// With Laplace noise of scale 2·clip/`local_epsilon` on the mean: any two blocks are `local_epsilon`-indistinguishable.
+    /// With Laplace noise of scale 2·clip/`local_epsilon` on the mean: any two blocks are
+    /// `local_epsilon`-indistinguishable.
     pub fn new(local_epsilon: f64, shape: VectorShape) -> Result<Self> {
         let randomizer = RandomizerSpec::new(Mechanism::Laplace { local_epsilon })?;
         Ok(Self { mechanism: vector_randomizer(randomizer, shape)?, clip: shape.clip })

@@ -40,7 +40,8 @@ impl Clipping {
     /// Scales `left` so that the gradient `left` ⊗ `right` is clipped: its ℓ1 and ℓ2 norms are the
     /// products of theirs. False, and nothing is changed, in ℓ∞, where no factor clips.
     ///
-    /// **Direction: down.** Scaled and rounded to f32, the product has at most the norm `bound`, exactly.
+    /// **Direction: down.** Scaled and rounded to f32, the product has at most the norm `bound`,
+    /// exactly.
     pub fn clip_outer(self, left: &mut [f32], right: &[f32]) -> bool {
         let (norm, bound): (fn(&[f32]) -> f64, f32) = match self {
             Self::None => return true,

@@ -1,4 +1,5 @@
-//! Reports as they are deployed: a client's side and the server's, for simulations and services alike.
+//! Reports as they are deployed: a client's side and the server's, for simulations and services
+//! alike.
 
 use super::Collector;
 use crate::{LearningError, Result};
@@ -8,7 +9,8 @@ use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::{FrameAggregator, VectorRandomizer, vector_randomizer};
 use shuffledp_randomizers::{PublicSeed, Randomness};
 
-/// Every client clips and randomizes its gradient and sends a frame; the server decodes and averages frames.
+/// Every client clips and randomizes its gradient and sends a frame; the server decodes and
+/// averages frames.
 pub struct Frames {
     mechanism: Box<dyn VectorRandomizer>,
 }

@@ -1,10 +1,11 @@
-//! From gradients to an estimate of their mean: the clients' reports, collected as the shuffler would hand them over.
+//! From gradients to an estimate of their mean: the clients' reports, collected as the shuffler
+//! would hand them over.
 //!
 //! Every algorithm is simulated through one of these. Of the services, clients report through
-//! [`Frames`] and the server adds up through them, in the same [`Segments`]: what is simulated is what
-//! is deployed. One shortcut, [`SummedGaussian`], is equal in law, as is proven there; it needs no
-//! more of a round than the sum of the clipped gradients, as do all that are [`Summing`]. A
-//! [`Collector`]'s reports and batches have types of their own, so what belongs to one cannot be
+//! [`Frames`] and the server adds up through them, in the same [`Segments`]: what is simulated is
+//! what is deployed. One shortcut, [`SummedGaussian`], is equal in law, as is proven there; it
+//! needs no more of a round than the sum of the clipped gradients, as do all that are [`Summing`].
+//! A [`Collector`]'s reports and batches have types of their own, so what belongs to one cannot be
 //! added to another.
 
 mod blocks;
@@ -50,7 +51,7 @@ pub trait Collector: Sync {
     /// Adds the reports of `more`.
     fn merge(&self, batch: &mut Self::Batch, more: Self::Batch) -> Result<()>;
 
-    /// The server: an unbiased estimate of the mean of the clipped gradients, `None` of no reports. `rng` is for what the clients left to be drawn
-    /// together, if anything.
+    /// The server: an unbiased estimate of the mean of the clipped gradients, `None` of no reports.
+    /// `rng` is for what the clients left to be drawn together, if anything.
     fn mean(&self, batch: Self::Batch, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>>;
 }

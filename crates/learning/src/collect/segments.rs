@@ -29,7 +29,8 @@ impl<A: Send> Segments<A> {
     /// call, with its thread's `tools`; `merge` joins its sum to those before.
     ///
     /// Items may come in several calls, of whole segments in all but the last: otherwise where one
-    /// segment ends would depend on how they came, which is refused. After an error there is no sum.
+    /// segment ends would depend on how they came, which is refused. After an error there is no
+    /// sum.
     pub fn add<T>(
         &mut self,
         items: usize,

@@ -1,11 +1,12 @@
-//! A round drawn from its Gaussian limit, to tune schedules with. **Not a simulation of the reports.**
+//! A round drawn from its Gaussian limit, to tune schedules with. **Not a simulation of the
+//! reports.**
 //!
-//! The mean of k independent reports of clipped gradients x_i has the mean x̄ and, by the central limit
-//! theorem, for large k nearly the law N(x̄, Σ/k). Here Σ = v·I with v the mechanism's
-//! [`report_variance`](shuffledp_randomizers::noise::VectorNoise::report_variance): exact for Gaussian
-//! noise; for `r-inf`, `r-1`, `r-2` and `ldp-sgd` without x_i² taken off, a part of about 1/d; for
-//! `priv-unit` the mean over all directions of a variance that differs along x_i. A round costs one sum
-//! of clipped gradients and one vector of noise, whatever the mechanism.
+//! The mean of k independent reports of clipped gradients x_i has the mean x̄ and, by the central
+//! limit theorem, for large k nearly the law N(x̄, Σ/k). Here Σ = v·I with v the mechanism's
+//! [`report_variance`](shuffledp_randomizers::noise::VectorNoise::report_variance): exact for
+//! Gaussian noise; for `r-inf`, `r-1`, `r-2` and `ldp-sgd` without x_i² taken off, a part of about
+//! 1/d; for `priv-unit` the mean over all directions of a variance that differs along x_i. A round
+//! costs one sum of clipped gradients and one vector of noise, whatever the mechanism.
 
 use super::{Clipping, Summing, VectorSum};
 use crate::Result;
@@ -15,7 +16,8 @@ use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::vector_randomizer;
 use shuffledp_randomizers::{Gaussian, Randomizer, Randomness};
 
-/// Clients clip as the mechanism does; the noise of the batch is Gaussian with the batch's variance.
+/// Clients clip as the mechanism does; the noise of the batch is Gaussian with the batch's
+/// variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sketch {
     norm: Norm,

@@ -1,14 +1,17 @@
 //! Gaussian noise, drawn once for all clients of a simulated round.
 //!
-//! What a deployed client sends is x_i + z_i, with x_i its gradient clipped to length C and z_i ~ N(0, σ²C²I) of its own
-//! ([`Frames`](super::Frames) of the same mechanism). All that the server makes of the k reports of a round is their mean, a function of
+//! What a deployed client sends is x_i + z_i, with x_i its gradient clipped to length C and z_i ~
+//! N(0, σ²C²I) of its own ([`Frames`](super::Frames) of the same mechanism). All that the server
+//! makes of the k reports of a round is their mean, a function of
 //!
 //! > Σ (x_i + z_i) = Σ x_i + Z with Z = Σ z_i,
 //!
-//! and Z, a sum of k independent N(0, σ²C²I) that do not depend on the x_i, is N(0, kσ²C²I). So Σ x_i plus one draw of Z has the law of the sum of reports, jointly
-//! over all rounds, and every model, metric and decision that follows has the law that it would have with k vectors of noise. (To within the rounding of
-//! floating point: frames carry f32.) It is a statement about what is *made of* the reports, which is all there is in a simulation; what is accounted for is the multiset of
-//! reports that a deployment's server would see.
+//! and Z, a sum of k independent N(0, σ²C²I) that do not depend on the x_i, is N(0, kσ²C²I). So Σ
+//! x_i plus one draw of Z has the law of the sum of reports, jointly over all rounds, and every
+//! model, metric and decision that follows has the law that it would have with k vectors of noise.
+//! (To within the rounding of floating point: frames carry f32.) It is a statement about what is
+//! *made of* the reports, which is all there is in a simulation; what is accounted for is the
+//! multiset of reports that a deployment's server would see.
 
 use super::{Clipping, Summing, VectorSum};
 use crate::Result;

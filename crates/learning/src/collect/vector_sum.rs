@@ -10,8 +10,8 @@ pub trait Summing: Sync {
     /// How a gradient is clipped before it is added up.
     fn clipping(&self) -> Clipping;
 
-    /// The server: an unbiased estimate of the mean of the clipped gradients, `None` of none. `rng` is
-    /// for the noise of all clients, if there is any.
+    /// The server: an unbiased estimate of the mean of the clipped gradients, `None` of none. `rng`
+    /// is for the noise of all clients, if there is any.
     fn mean_of(&self, sum: VectorSum, rng: &mut dyn Randomness) -> Result<Option<Vec<f64>>>;
 }
 

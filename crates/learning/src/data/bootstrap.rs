@@ -5,11 +5,11 @@ use crate::models::TensorShape;
 use crate::{LearningError, Result};
 use std::borrow::Borrow;
 
-/// n clients, each with an example drawn uniformly with replacement: a bootstrap sample of the data, as the check-in paper makes its
-/// population of ten million.
+/// n clients, each with an example drawn uniformly with replacement: a bootstrap sample of the
+/// data, as the check-in paper makes its population of ten million.
 ///
-/// Which example a client has is a hash of its number, so the population takes no memory and a client has the same example in
-/// every round.
+/// Which example a client has is a hash of its number, so the population takes no memory and a
+/// client has the same example in every round.
 #[derive(Debug, Clone)]
 pub struct Bootstrap<E> {
     examples: E,
@@ -28,8 +28,8 @@ impl<E: Borrow<Examples>> Bootstrap<E> {
 
     /// Which example the client has.
     pub fn example_of(&self, client: u64) -> usize {
-        // The seed enters before and between two rounds of mixing, so that populations of different seeds are not shifted
-        // copies of each other.
+        // The seed enters before and between two rounds of mixing, so that populations of different
+        // seeds are not shifted copies of each other.
         let hash = mix(mix(client ^ self.seed).wrapping_add(mix(self.seed ^ GOLDEN)));
         // ⌊hash · N/2⁶⁴⌋: every example has the same number of hashes, to within one in 2⁶⁴.
         ((u128::from(hash) * self.examples.borrow().len() as u128) >> 64) as usize
@@ -98,7 +98,8 @@ mod tests {
         for seed in [0, 1, u64::MAX] {
             let population = Bootstrap::new(&examples, CLIENTS, seed).unwrap();
             assert!(surprise((0..CLIENTS).map(|client| population.example_of(client))).abs() < 4.0);
-            // Neighbours, and the same client under another seed, have nothing to do with each other.
+            // Neighbours, and the same client under another seed, have nothing to do with each
+            // other.
             let other = Bootstrap::new(&examples, CLIENTS, seed ^ 1).unwrap();
             let apart = |a: usize, b: usize| (a + EXAMPLES - b) % EXAMPLES;
             let pairs =

@@ -17,11 +17,12 @@ pub struct Table {
     pub features: Vec<String>,
 }
 
-/// Reads a table with a header, one of whose columns is called as `label` says (upper or lower case). Labels are whole numbers from 0 on; the
-/// other columns are the features, in their order.
+/// Reads a table with a header, one of whose columns is called as `label` says (upper or lower
+/// case). Labels are whole numbers from 0 on; the other columns are the features, in their order.
 ///
-/// `shape` says what the features are together (28×28 pictures, for example); without it they are a plain vector. `classes` is how
-/// many classes there are; without it, as many as the largest label tells.
+/// `shape` says what the features are together (28×28 pictures, for example); without it they are a
+/// plain vector. `classes` is how many classes there are; without it, as many as the largest label
+/// tells.
 pub fn read(path: &Path, label: &str, shape: Option<TensorShape>, classes: Option<usize>) -> Result<Table> {
     let wrong = |problem: String| LearningError::format(path, problem);
     let file = std::fs::File::open(path).map_err(LearningError::file("read", path))?;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 /// Names the data directory when no flag does.
 pub const VARIABLE: &str = "SHUFFLEDP_DATA";
 
-/// The data directory: `given`, else the environment's `SHUFFLEDP_DATA`, else `shuffledp` in the user's data directory
-/// (`$XDG_DATA_HOME` or `~/.local/share`; on Windows `%APPDATA%`). A dataset has a folder of its own in it, such as `mnist`.
+/// The data directory: `given`, else the environment's `SHUFFLEDP_DATA`, else `shuffledp` in the
+/// user's data directory (`$XDG_DATA_HOME` or `~/.local/share`; on Windows `%APPDATA%`). A dataset
+/// has a folder of its own in it, such as `mnist`.
 pub fn data_directory(given: Option<&Path>) -> Result<PathBuf> {
     if let Some(given) = given {
         return Ok(given.to_owned());

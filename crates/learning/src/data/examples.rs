@@ -15,12 +15,12 @@ pub trait Clients: Sync {
     /// n, how many clients.
     fn count(&self) -> u64;
 
-    /// Writes the client's example and returns its label. `client` is below [`count`](Self::count), and `values` has
-    /// [`shape`](Self::shape)`().len()` places.
+    /// Writes the client's example and returns its label. `client` is below [`count`](Self::count),
+    /// and `values` has [`shape`](Self::shape)`().len()` places.
     fn example(&self, client: u64, values: &mut [f32]) -> usize;
 
-    /// Returns the client's example and its label. The numbers are where they lie in memory if they are
-    /// kept as floats, else written to `room`, which is as for [`example`](Self::example).
+    /// Returns the client's example and its label. The numbers are where they lie in memory if they
+    /// are kept as floats, else written to `room`, which is as for [`example`](Self::example).
     fn view<'a>(&'a self, client: u64, room: &'a mut [f32]) -> (&'a [f32], usize) {
         let label = self.example(client, room);
         (room, label)
@@ -164,7 +164,8 @@ impl Examples {
         Self::new(self.shape, self.classes, labels.len() * each, labels, values)
     }
 
-    /// Every number less `mean`, over `deviation`. An error if one of them leaves the finite numbers.
+    /// Every number less `mean`, over `deviation`. An error if one of them leaves the finite
+    /// numbers.
     pub(crate) fn scaled(mut self, mean: f32, deviation: f32) -> Result<Self> {
         let scale = |value: &mut f32| *value = (*value - mean) / deviation;
         match &mut self.values {

@@ -93,9 +93,9 @@ struct Clothes {
     data: Vec<Vec<u8>>,
 }
 
-/// Returns four IDX files: images and labels of the first `train` pictures of each class, and of all
-/// others. Records that are empty are left out. The classes take turns, so that any beginning of a
-/// part has about as many pictures of each.
+/// Returns four IDX files: images and labels of the first `train` pictures of each class, and of
+/// all others. Records that are empty are left out. The classes take turns, so that any beginning
+/// of a part has about as many pictures of each.
 fn convert(archive: &Path, bytes: impl Read, train: usize) -> Result<[Vec<u8>; 4]> {
     let mut classes: Vec<Option<Vec<Vec<u8>>>> = vec![None; CLASSES];
     npm::unpack(archive, bytes, |path, bytes| {

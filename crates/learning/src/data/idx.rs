@@ -1,4 +1,5 @@
-//! The IDX format of MNIST: a magic number, dimensions, bytes. <http://yann.lecun.com/exdb/mnist/> describes it.
+//! The IDX format of MNIST: a magic number, dimensions, bytes. <http://yann.lecun.com/exdb/mnist/>
+//! describes it.
 
 use super::gzip;
 use crate::{LearningError, Result};

@@ -40,8 +40,8 @@ pub fn is_installed(data_directory: &Path) -> bool {
     MNIST.is_installed(data_directory)
 }
 
-/// Takes the four files from a folder, plain or with `.gz` at the end, checks them and puts them into the data directory. Nothing is
-/// written unless all four are right.
+/// Takes the four files from a folder, plain or with `.gz` at the end, checks them and puts them
+/// into the data directory. Nothing is written unless all four are right.
 pub fn install(from: &Path, data_directory: &Path) -> Result<PathBuf> {
     MNIST.install(from, data_directory)
 }

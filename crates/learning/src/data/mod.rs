@@ -1,4 +1,5 @@
-//! Examples and who has them: files, generated digits, populations larger than the data, principal components.
+//! Examples and who has them: files, generated digits, populations larger than the data, principal
+//! components.
 
 mod bootstrap;
 pub mod csv;

@@ -15,9 +15,11 @@ pub enum Normalisation {
         /// Divides what is left.
         deviation: f32,
     },
-    /// Each feature's mean and standard deviation over the training examples. A feature that never changes becomes 0.
+    /// Each feature's mean and standard deviation over the training examples. A feature that never
+    /// changes becomes 0.
     ///
-    /// **Not private**, as [`Pca`](super::Pca) is not: means and deviations tell something about the clients that no ε covers.
+    /// **Not private**, as [`Pca`](super::Pca) is not: means and deviations tell something about
+    /// the clients that no ε covers.
     Features,
 }
 
@@ -50,7 +52,8 @@ impl Normalisation {
     }
 }
 
-/// Mean and deviation of every feature; for one that never changes itself and 1, so that rounding is not taken for change.
+/// Mean and deviation of every feature; for one that never changes itself and 1, so that rounding
+/// is not taken for change.
 fn scales(examples: &Examples) -> Vec<(f64, f64)> {
     let features = examples.shape().len();
     let count = examples.len() as f64;

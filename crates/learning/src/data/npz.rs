@@ -10,9 +10,10 @@ use std::path::Path;
 
 /// Reads both parts of a dataset.
 ///
-/// `x_*` are \[examples, features\], \[examples, rows, columns\] or \[examples, channels, rows, columns\] of bytes, which are scaled to
-/// 0 to 1, or of floats, which are taken as they are; `y_*` are \[examples\] of integers from 0 on. `classes` is how many classes there are; without it, as many as
-/// the largest label tells.
+/// `x_*` are \[examples, features\], \[examples, rows, columns\] or \[examples, channels, rows,
+/// columns\] of bytes, which are scaled to 0 to 1, or of floats, which are taken as they are; `y_*`
+/// are \[examples\] of integers from 0 on. `classes` is how many classes there are; without it, as
+/// many as the largest label tells.
 pub fn read(path: &Path, classes: Option<usize>) -> Result<Dataset> {
     npz_sizes::check(path)?;
     let file = File::open(path).map_err(LearningError::file("read", path))?;

@@ -1,4 +1,5 @@
-//! Whether the arrays of an NPZ file can be as large as they say. Who reads them makes room for what they say, before the first number.
+//! Whether the arrays of an NPZ file can be as large as they say. Who reads them makes room for
+//! what they say, before the first number.
 
 use crate::{LearningError, Result};
 use std::fs::File;
@@ -32,7 +33,8 @@ pub(super) fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the numbers that an array's header speaks of; saturates. `None` if it is no header of plain numbers: whoever reads the array will say so.
+/// Bytes of the numbers that an array's header speaks of; saturates. `None` if it is no header of
+/// plain numbers: whoever reads the array will say so.
 fn promised(array: &mut impl Read) -> Option<u64> {
     let mut start = [0; 8];
     array.read_exact(&mut start).ok()?;

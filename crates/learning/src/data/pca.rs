@@ -7,8 +7,9 @@ use nalgebra::{DMatrix, SymmetricEigen};
 
 /// The directions in which examples differ most.
 ///
-/// **Not private.** The directions are computed from the examples themselves. Fitted on the clients' data, as the paper that uses them does,
-/// they tell something about it that no ε of the training covers; fit them on public data to avoid that.
+/// **Not private.** The directions are computed from the examples themselves. Fitted on the
+/// clients' data, as the paper that uses them does, they tell something about it that no ε of the
+/// training covers; fit them on public data to avoid that.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pca {
     mean: Vec<f32>,

@@ -17,7 +17,8 @@ pub(super) type Files = [(&'static str, &'static str); 4];
 pub(super) struct Published {
     /// For people.
     pub(super) name: &'static str,
-    /// Its folder in the data directory, its `kind` in a configuration, and the command that gets it.
+    /// Its folder in the data directory, its `kind` in a configuration, and the command that gets
+    /// it.
     pub(super) folder: &'static str,
     /// The editions that are accepted; they differ in order, split or compression.
     pub(super) editions: &'static [Files],
@@ -77,7 +78,8 @@ impl Published {
     }
 
     /// Takes the four files of an edition from a folder, checks them and puts them into the data
-    /// directory. Nothing is written unless all four are right. Plain files may have `.gz` at the end.
+    /// directory. Nothing is written unless all four are right. Plain files may have `.gz` at the
+    /// end.
     pub(super) fn install(&self, from: &Path, data_directory: &Path) -> Result<PathBuf> {
         let mut problems = Vec::new();
         for files in self.editions {

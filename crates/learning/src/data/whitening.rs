@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn directions_of_equal_public_variance_weigh_the_same() {
-        // Variances 8 and 1/8. Nearly no shrinkage: an example one deviation away along both has equal components.
+        // Variances 8 and 1/8. Nearly no shrinkage: an example one deviation away along both has
+        // equal components.
         let row = apply(&Whitening::fit(&public(), 2, 1e-9).unwrap(), [10.0 + 4.0, -5.0 + 0.5]);
         assert!((row[0] - row[1]).abs() < 1e-3 && (row[0] - 0.5f32.sqrt()).abs() < 1e-3, "{row:?}");
         // Shrinkage s: the weaker direction is amplified by √(8 + 8s)/√(1/8 + 8s) only.

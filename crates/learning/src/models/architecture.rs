@@ -1,11 +1,13 @@
-//! What a network is made of, before it has weights. The only way in is [`Architecture::new`], also from a file.
+//! What a network is made of, before it has weights. The only way in is [`Architecture::new`], also
+//! from a file.
 
 use super::TensorShape;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// One layer. Geometry and arithmetic are those of PyTorch's `Conv2d`, `MaxPool2d`, `Linear`, `Tanh` and `ReLU`.
+/// One layer. Geometry and arithmetic are those of PyTorch's `Conv2d`, `MaxPool2d`, `Linear`,
+/// `Tanh` and `ReLU`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Layer {
@@ -22,7 +24,8 @@ pub enum Layer {
         #[serde(default)]
         padding: usize,
     },
-    /// The largest number in each square window. Of equal ones the first, row by row, takes the gradient.
+    /// The largest number in each square window. Of equal ones the first, row by row, takes the
+    /// gradient.
     MaxPool {
         /// Rows and columns of the window.
         window: usize,
@@ -156,7 +159,8 @@ impl Architecture {
         self.stations().map(|station| station.layer.parameters(station.input)).filter(|&weights| weights > 0)
     }
 
-    /// Every layer with what goes in, what comes out and where its weights begin in the vector of all weights.
+    /// Every layer with what goes in, what comes out and where its weights begin in the vector of
+    /// all weights.
     pub(crate) fn stations(&self) -> impl Iterator<Item = Station> {
         let inputs = std::iter::once(self.input).chain(self.shapes.iter().copied());
         let mut first = 0;
@@ -193,7 +197,8 @@ impl Station {
 }
 
 impl Layer {
-    /// How many inputs one output sees, and how many filters or units there are; `None` without weights.
+    /// How many inputs one output sees, and how many filters or units there are; `None` without
+    /// weights.
     pub(crate) fn fan(self, input: TensorShape) -> Option<(usize, usize)> {
         match self {
             Self::Convolution { filters, kernel, .. } => {
@@ -248,7 +253,8 @@ impl Layer {
     }
 }
 
-/// How many places a window of `size` has in `length` numbers with `padding` on both sides: ⌊(length + 2 padding − size)/stride⌋ + 1.
+/// How many places a window of `size` has in `length` numbers with `padding` on both sides:
+/// ⌊(length + 2 padding − size)/stride⌋ + 1.
 fn slide(length: usize, size: usize, stride: usize, padding: usize, place: impl Fn() -> String) -> Result<usize> {
     let padded = length.saturating_add(padding.saturating_mul(2));
     match padded.checked_sub(size) {

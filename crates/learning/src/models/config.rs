@@ -15,7 +15,8 @@ pub enum Nonlinearity {
     Relu,
 }
 
-/// A named model or a chain of layers. The shape of the input and the number of classes come from the data.
+/// A named model or a chain of layers. The shape of the input and the number of classes come from
+/// the data.
 ///
 /// ```
 /// # use shuffledp_learning::models::{ModelConfig, TensorShape};
@@ -104,7 +105,8 @@ impl Nonlinearity {
     }
 }
 
-/// The papers' tables: two convolutions with pooling of stride 1 (so the pictures overlap), then two dense layers.
+/// The papers' tables: two convolutions with pooling of stride 1 (so the pictures overlap), then
+/// two dense layers.
 fn papers(padding: usize, filters: usize, activation: Layer, scores: Layer) -> Vec<Layer> {
     let pool = Layer::MaxPool { window: 2, stride: 1 };
     vec![

@@ -3,8 +3,9 @@
 use super::Architecture;
 use crate::random;
 
-/// PyTorch's default initialisation of `Conv2d` and `Linear`: weights and biases uniform in ±1/√(inputs of one output)
-/// (`kaiming_uniform_` with a = √5 comes to the same). The law is PyTorch's, the numbers are ours.
+/// PyTorch's default initialisation of `Conv2d` and `Linear`: weights and biases uniform in
+/// ±1/√(inputs of one output) (`kaiming_uniform_` with a = √5 comes to the same). The law is
+/// PyTorch's, the numbers are ours.
 ///
 /// A linear model without biases starts at zero: its loss is convex, so no start is better in
 /// expectation, and random weights would be noise that training has to remove.

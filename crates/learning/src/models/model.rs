@@ -7,7 +7,8 @@ use crate::collect::Clipping;
 use crate::data::Clients;
 use crate::{LearningError, Result};
 
-/// A model without its weights: those are a vector of [`parameters`](Self::parameters) numbers that the caller keeps.
+/// A model without its weights: those are a vector of [`parameters`](Self::parameters) numbers that
+/// the caller keeps.
 ///
 /// Another kind of model says how it judges a group of examples and how it makes their gradients;
 /// rounds of clients, evaluation and training are the same for all.
@@ -50,11 +51,12 @@ pub trait Model: Sync {
         self.architecture().parameters()
     }
 
-    /// Makes the gradient of every client in the list and shows it to `visit`, which adds what it makes of it to an `empty()`; what
-    /// the threads gathered is merged.
+    /// Makes the gradient of every client in the list and shows it to `visit`, which adds what it
+    /// makes of it to an `empty()`; what the threads gathered is merged.
     ///
-    /// `visit` sees the clients of a [segment](crate::collect::segments) in order, and `merge` gets the segments in order, so sums are
-    /// the same whatever the number of threads. No more than one gradient per thread exists at any time. A loss or gradient that is not finite is an error.
+    /// `visit` sees the clients of a [segment](crate::collect::segments) in order, and `merge` gets
+    /// the segments in order, so sums are the same whatever the number of threads. No more than one
+    /// gradient per thread exists at any time. A loss or gradient that is not finite is an error.
     fn fold_gradients<A: Send>(
         &self,
         weights: &[f32],
@@ -70,10 +72,12 @@ pub trait Model: Sync {
         gradients::fold(self, weights, population, clients, NotFinite::Refused, empty, visit, merge)
     }
 
-    /// The same for a client's program, whose server may be hostile: a gradient that is not finite, or whose loss is not, is all zeros.
+    /// The same for a client's program, whose server may be hostile: a gradient that is not finite,
+    /// or whose loss is not, is all zeros.
     ///
-    /// There are finite weights at which the gradient overflows for some records and not for others. Whoever stops at such a record, or says anything
-    /// about it that is not randomized, has told which kind it is.
+    /// There are finite weights at which the gradient overflows for some records and not for
+    /// others. Whoever stops at such a record, or says anything about it that is not randomized,
+    /// has told which kind it is.
     fn fold_gradients_or_zeros<A: Send>(
         &self,
         weights: &[f32],
@@ -91,8 +95,8 @@ pub trait Model: Sync {
 
     /// The sum of the clients' clipped gradients, for collectors that need no more of a round.
     ///
-    /// The same bits whatever the number of threads. A loss or gradient that is not finite is an error.
-    /// A model that knows the sum without making every gradient has its own way here.
+    /// The same bits whatever the number of threads. A loss or gradient that is not finite is an
+    /// error. A model that knows the sum without making every gradient has its own way here.
     fn sum_of_clipped_gradients(
         &self,
         weights: &[f32],
@@ -115,7 +119,8 @@ pub trait Model: Sync {
     }
 }
 
-/// Whether these weights and this population can meet: a clear sentence before the work instead of nonsense after it.
+/// Whether these weights and this population can meet: a clear sentence before the work instead of
+/// nonsense after it.
 pub(super) fn check(model: &impl Model, weights: &[f32], population: &impl Clients) -> Result<()> {
     let architecture = model.architecture();
     if weights.len() != model.parameters() {

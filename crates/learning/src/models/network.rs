@@ -5,10 +5,11 @@ use super::{Architecture, Judgement, Model};
 use crate::Result;
 use crate::data::Clients;
 
-/// A network, without its weights: those are a vector of [`parameters`](Model::parameters) numbers that the caller keeps.
+/// A network, without its weights: those are a vector of [`parameters`](Model::parameters) numbers
+/// that the caller keeps.
 ///
-/// The vector is ordered as PyTorch's `parameters()`: layer by layer, weights before biases, a convolution's as \[filter\]\[channel\]\[row\]\[column\],
-/// a dense layer's as \[unit\]\[input\].
+/// The vector is ordered as PyTorch's `parameters()`: layer by layer, weights before biases, a
+/// convolution's as \[filter\]\[channel\]\[row\]\[column\], a dense layer's as \[unit\]\[input\].
 #[derive(Debug, Clone)]
 pub struct Network {
     architecture: Architecture,

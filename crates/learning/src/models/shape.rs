@@ -25,7 +25,8 @@ impl TensorShape {
         Self::new(1, 1, length)
     }
 
-    /// How many numbers it takes. Saturates, so that absurd shapes are refused for their size and not wrapped around.
+    /// How many numbers it takes. Saturates, so that absurd shapes are refused for their size and
+    /// not wrapped around.
     pub fn len(self) -> usize {
         self.channels.saturating_mul(self.height).saturating_mul(self.width)
     }

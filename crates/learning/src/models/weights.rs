@@ -32,8 +32,8 @@ fn tensors(architecture: &Architecture) -> Vec<Tensor> {
 
 /// The weights as the bytes of a safetensors file.
 ///
-/// PyTorch reads it with `safetensors.torch.load_file`; a `Sequential` that counts a flattening as a layer needs the later names
-/// shifted.
+/// PyTorch reads it with `safetensors.torch.load_file`; a `Sequential` that counts a flattening as
+/// a layer needs the later names shifted.
 pub fn save_weights(architecture: &Architecture, weights: &[f32]) -> Result<Vec<u8>> {
     if weights.len() != architecture.parameters() {
         let (needed, given) = (architecture.parameters(), weights.len());
@@ -50,7 +50,8 @@ pub fn save_weights(architecture: &Architecture, weights: &[f32]) -> Result<Vec<
     safetensors::serialize(views, None).map_err(complain)
 }
 
-/// The weights in the bytes of a safetensors file, if they are those of this architecture. `path` is for the error's text.
+/// The weights in the bytes of a safetensors file, if they are those of this architecture. `path`
+/// is for the error's text.
 pub fn load_weights(architecture: &Architecture, bytes: &[u8], path: &Path) -> Result<Vec<f32>> {
     let wrong = |problem: String| LearningError::format(path, problem);
     let file = SafeTensors::deserialize(bytes).map_err(|error| wrong(format!("not a safetensors file: {error}")))?;

@@ -14,7 +14,8 @@ use shuffledp_randomizers::dispatch::VectorShape;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Algorithm {
-    /// CLDP-SGD (Girgis et al. 2021, Algorithm 1): a sample of fixed size, each of which randomizes its clipped gradient.
+    /// CLDP-SGD (Girgis et al. 2021, Algorithm 1): a sample of fixed size, each of which randomizes
+    /// its clipped gradient.
     CldpSgd {
         /// k, how many speak in a round.
         sampled: u64,
@@ -23,8 +24,8 @@ pub enum Algorithm {
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,
     },
-    /// Shuffled check-in (Liew et al. 2022, Algorithm 1): each client flips a coin of its own. With `ldp-sgd` as the randomizer it is their
-    /// LDP-SGD, with `gaussian` their federated DP-SGD.
+    /// Shuffled check-in (Liew et al. 2022, Algorithm 1): each client flips a coin of its own. With
+    /// `ldp-sgd` as the randomizer it is their LDP-SGD, with `gaussian` their federated DP-SGD.
     CheckIn {
         /// Probability that a client decides to speak.
         rate: f64,
@@ -36,8 +37,9 @@ pub enum Algorithm {
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,
     },
-    /// Shuffled noisy SGD (arXiv 2401.04306, Algorithm 1): records in blocks, an epoch visits all blocks in random order, one round for each; Laplace noise on the mean of
-    /// ℓ1-clipped gradients. An epoch is charged when it begins.
+    /// Shuffled noisy SGD (arXiv 2401.04306, Algorithm 1): records in blocks, an epoch visits all
+    /// blocks in random order, one round for each; Laplace noise on the mean of ℓ1-clipped
+    /// gradients. An epoch is charged when it begins.
     ShuffledNoisySgd {
         /// m, the number of blocks and of rounds in an epoch.
         blocks: u64,
@@ -56,7 +58,8 @@ pub enum Algorithm {
     },
 }
 
-/// Far above the numbers that f32 holds with fewer digits, for which no rounding here is thought through.
+/// Far above the numbers that f32 holds with fewer digits, for which no rounding here is thought
+/// through.
 const LEAST_CLIP: f32 = 1e-20;
 
 /// How gradients become reports.
@@ -114,7 +117,8 @@ impl Algorithm {
         })
     }
 
-    /// What the algorithm's paper claims for `rounds` with its noise, where that is not sound: for people who compare, never charged.
+    /// What the algorithm's paper claims for `rounds` with its noise, where that is not sound: for
+    /// people who compare, never charged.
     pub fn published_claim(&self, clients: u64, rounds: u64, delta: f64) -> Result<Option<Bound>> {
         let Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } = *self else { return Ok(None) };
         let noise = BlockNoise::new(blocks, clients, local_epsilon, hides)?;
@@ -124,8 +128,8 @@ impl Algorithm {
         noise.published_claim(rounds.div_ceil(blocks), delta).map(Some)
     }
 
-    /// How gradients of `dimension` numbers become reports. In a sketch no frames are made; all that is
-    /// summed anyway stays as it is.
+    /// How gradients of `dimension` numbers become reports. In a sketch no frames are made; all
+    /// that is summed anyway stays as it is.
     pub(crate) fn reporting(&self, clients: u64, dimension: u32, is_sketch: bool) -> Result<Reporting> {
         let shape = |clip: f32| match clip {
             clip if (LEAST_CLIP..=f32::MAX).contains(&clip) => Ok(VectorShape { dimension, clip }),

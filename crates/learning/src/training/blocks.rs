@@ -56,7 +56,8 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Splits `clients` at random into blocks whose sizes differ by one at most. `count` is between 1 and `clients`.
+    /// Splits `clients` at random into blocks whose sizes differ by one at most. `count` is between
+    /// 1 and `clients`.
     pub(crate) fn new(clients: u64, count: u64, seed: u64) -> Self {
         let mut members: Vec<u64> = (0..clients).collect();
         shuffle::permute(&mut members, &mut SimulationRng::named([seed, SPLIT, 0, 0]));
@@ -90,7 +91,8 @@ pub(crate) struct BlockNoise {
 /// Every record has a place in a list, of eight bytes.
 const MOST_RECORDS: u64 = 100_000_000;
 
-/// The mean is rounded to f32 before it is randomized, and clipped once more: that moves it by less than 2⁻²⁰·C, whatever the block, and two of them by 2⁻²⁰·2C.
+/// The mean is rounded to f32 before it is randomized, and clipped once more: that moves it by less
+/// than 2⁻²⁰·C, whatever the block, and two of them by 2⁻²⁰·2C.
 const ROUNDING: f64 = 1.0 / 1_048_576.0;
 
 impl BlockNoise {
@@ -116,7 +118,8 @@ impl BlockNoise {
         (self.clients / self.blocks) as f64
     }
 
-    /// How far apart the means of two blocks are that differ in one record, in the distance 2C of any two blocks: 1/s and the rounding.
+    /// How far apart the means of two blocks are that differ in one record, in the distance 2C of
+    /// any two blocks: 1/s and the rounding.
     fn one_record(&self) -> f64 {
         (1.0 / self.records() + ROUNDING).next_up()
     }
@@ -129,7 +132,8 @@ impl BlockNoise {
         }
     }
 
-    /// What the paper's Theorem 3 claims for so many `epochs`, with its standing beside it. For the paper's noise it is flawed, and never charged.
+    /// What the paper's Theorem 3 claims for so many `epochs`, with its standing beside it. For the
+    /// paper's noise it is flawed, and never charged.
     pub(crate) fn published_claim(&self, epochs: u64, delta: f64) -> Result<Bound> {
         let mechanism = Mechanism::Laplace { local_epsilon: self.local_epsilon };
         let round = Round { scheme: Scheme::shuffle(self.blocks)?, randomizer: RandomizerSpec::new(mechanism)? };
@@ -142,7 +146,8 @@ impl BlockNoise {
         let blocks = self.between_blocks();
         let record = Release::new(Output::Laplace { epsilon: (blocks * self.one_record()).next_up() })?;
         let mut costs = vec![Cost::Release(record)];
-        // Blocks as clients, if they are worth it: of more than one record they are far apart with the paper's noise.
+        // Blocks as clients, if they are worth it: of more than one record they are far apart with
+        // the paper's noise.
         if self.hides == Hides::Block || self.blocks == self.clients {
             let randomizer = RandomizerSpec::new(Mechanism::Sequential { local_epsilon: blocks })?;
             costs.push(Cost::Round(Round { scheme: Scheme::shuffle(self.blocks)?, randomizer }));
@@ -150,7 +155,8 @@ impl BlockNoise {
         Ok(costs)
     }
 
-    /// The cost of an epoch: of several rigorous ones the one that comes to least after `epochs`. That is decided before the first and does not depend on any data.
+    /// The cost of an epoch: of several rigorous ones the one that comes to least after `epochs`.
+    /// That is decided before the first and does not depend on any data.
     pub(crate) fn cost(&self, epochs: u64, delta: f64) -> Result<Cost> {
         let ledger = Ledger::new(delta, None)?;
         let mut best: Result<(f64, Cost)> = Err(LearningError::Data("an epoch without a cost".to_owned()));
@@ -213,12 +219,14 @@ mod tests {
         assert!((1.0..1.0 + 1e-9).contains(&pure), "{pure}");
         let paper = epsilon(noise(300, 60_000, Hides::Record));
         assert!((3.0..10.0).contains(&paper), "{paper}");
-        // Noise s times as large hides a record s times as well, which is more than shuffling 300 blocks gives.
+        // Noise s times as large hides a record s times as well, which is more than shuffling 300
+        // blocks gives.
         let Cost::Release(release) = noise(300, 60_000, Hides::Block).cost(10, 1e-5).unwrap() else {
             panic!("no release")
         };
         assert!((1.0 / 200.0..1.001 / 200.0).contains(&release.pure_epsilon().unwrap()));
-        // One record per block: the shuffle of 60,000 is worth it, whatever the noise is said to hide.
+        // One record per block: the shuffle of 60,000 is worth it, whatever the noise is said to
+        // hide.
         for hides in [Hides::Record, Hides::Block] {
             let single = noise(60_000, 60_000, hides);
             assert!(matches!(single.cost(10, 1e-5).unwrap(), Cost::Round(_)), "{hides:?}");

@@ -1,7 +1,8 @@
 //! A run, held still: everything that is needed to go on as if it had never stopped.
 //!
-//! The file is a line of text, the SHA-256 of what follows, and a safetensors file: weights, velocity and their mean bit by bit, the rest as JSON
-//! among its metadata. Randomness needs no place in it: every stream is named by the seed and the round.
+//! The file is a line of text, the SHA-256 of what follows, and a safetensors file: weights,
+//! velocity and their mean bit by bit, the rest as JSON among its metadata. Randomness needs no
+//! place in it: every stream is named by the seed and the round.
 
 use super::{Metrics, TrainingConfig};
 use crate::data::{Clients, Examples};
@@ -71,7 +72,8 @@ struct Header {
     seconds: f64,
 }
 
-/// So many clients, and so many test examples, are looked at to recognise the data: all of MNIST, a part of ten million.
+/// So many clients, and so many test examples, are looked at to recognise the data: all of MNIST, a
+/// part of ten million.
 const LOOKED_AT: u64 = 1 << 16;
 
 impl Identity {

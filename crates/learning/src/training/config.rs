@@ -48,7 +48,8 @@ pub struct TrainingConfig {
 }
 
 impl TrainingConfig {
-    /// Reads a configuration; what it says is checked when the run is set up. Files that it names are found from where it lies: `path`.
+    /// Reads a configuration; what it says is checked when the run is set up. Files that it names
+    /// are found from where it lies: `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let mut config: Self =
             toml::from_str(text).map_err(|error| LearningError::format(path, error.to_string().trim_end()))?;
@@ -61,7 +62,8 @@ impl TrainingConfig {
         toml::to_string(self).map_err(|error| LearningError::Data(error.to_string()))
     }
 
-    /// Loads and prepares the examples; `data_directory` as in [`data_directory`](crate::data::directory::data_directory).
+    /// Loads and prepares the examples; `data_directory` as in
+    /// [`data_directory`](crate::data::directory::data_directory).
     pub fn load(&self, data_directory: Option<&Path>) -> Result<Dataset> {
         self.load_and_tell(data_directory, &quiet)
     }

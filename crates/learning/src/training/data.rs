@@ -52,13 +52,15 @@ pub enum DataConfig {
         /// The test examples; or a share of `train`, with `test_share`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         test: Option<PathBuf>,
-        /// Which share of `train` is tested on, and belongs to no client. Drawn at random, the same in every run.
+        /// Which share of `train` is tested on, and belongs to no client. Drawn at random, the same
+        /// in every run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         test_share: Option<f64>,
         /// What the column with the labels is called.
         #[serde(default = "label", skip_serializing_if = "is_label")]
         label: String,
-        /// What the features are together, as \[channels, rows, columns\]; a plain vector unless told.
+        /// What the features are together, as \[channels, rows, columns\]; a plain vector unless
+        /// told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shape: Option<TensorShape>,
         /// How many classes there are; as many as the largest label tells, unless told.

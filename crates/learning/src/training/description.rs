@@ -17,8 +17,8 @@ pub struct ModelDescription {
 }
 
 impl ModelDescription {
-    /// Reads the TOML, or says what is wrong with it. A preparation that a client cannot do alone is
-    /// refused.
+    /// Reads the TOML, or says what is wrong with it. A preparation that a client cannot do alone
+    /// is refused.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.message().to_owned())?;
         let preparation = match table.remove("preparation") {

@@ -1,4 +1,5 @@
-//! What a run leaves behind: its configuration, its metrics as they come, checkpoints on the way, and at the end its record, ledger and weights.
+//! What a run leaves behind: its configuration, its metrics as they come, checkpoints on the way,
+//! and at the end its record, ledger and weights.
 
 use super::checkpoint::{Checkpoint, Identity};
 use super::{Metrics, Simulation, TrainingConfig};
@@ -19,8 +20,9 @@ const RECORD: &str = "run.json";
 const LEDGER: &str = "ledger.json";
 const WEIGHTS: &str = "weights.safetensors";
 
-/// The folder of a run: `config.toml`, `metrics.jsonl`, while it runs `checkpoint`, at the end `run.json`, `ledger.json`, `weights.safetensors`. One
-/// process at a time may write to it: `metrics.jsonl` is locked.
+/// The folder of a run: `config.toml`, `metrics.jsonl`, while it runs `checkpoint`, at the end
+/// `run.json`, `ledger.json`, `weights.safetensors`. One process at a time may write to it:
+/// `metrics.jsonl` is locked.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -89,7 +91,8 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), metrics, written: 0 })
     }
 
-    /// Whether a run may be begun here. One that was killed before its configuration was written has left nothing to lose.
+    /// Whether a run may be begun here. One that was killed before its configuration was written
+    /// has left nothing to lose.
     pub fn is_free(path: &Path) -> bool {
         let nothing = part(CONFIG);
         let Ok(mut entries) = std::fs::read_dir(path) else { return true };
@@ -113,7 +116,8 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), metrics, written })
     }
 
-    /// How far the run got. `metrics.jsonl` is cut back to there: what was written after the checkpoint, perhaps half, will be written again.
+    /// How far the run got. `metrics.jsonl` is cut back to there: what was written after the
+    /// checkpoint, perhaps half, will be written again.
     pub(crate) fn left(&mut self, identity: &Identity) -> Result<Left> {
         if let Some(result) = self.finished(identity)? {
             self.remove_checkpoint()?;
@@ -190,7 +194,8 @@ impl RunFolder {
         self.written
     }
 
-    /// Writes a checkpoint over the last one. The metrics that it counts on are on the disk before it is.
+    /// Writes a checkpoint over the last one. The metrics that it counts on are on the disk before
+    /// it is.
     pub(crate) fn keep(&self, checkpoint: &Checkpoint, identity: &Identity) -> Result<()> {
         self.sync_metrics()?;
         write(&self.path.join(CHECKPOINT), &checkpoint.encode(identity)?)
@@ -268,7 +273,8 @@ fn part(name: &str) -> String {
     format!("{name}.part")
 }
 
-/// Whoever looks sees the old file or the new one, whole, even after a failure of power: the bytes are on the disk before the name is.
+/// Whoever looks sees the old file or the new one, whole, even after a failure of power: the bytes
+/// are on the disk before the name is.
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let complain = || LearningError::file("write", path);
     let (folder, name) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());

@@ -9,13 +9,15 @@ pub struct Metrics {
     pub round: u64,
     /// Share of the test examples that get the highest score for their label.
     pub test_accuracy: f64,
-    /// The same for the last weights, where `test_accuracy` is that of their mean: what the run would have come to without averaging.
+    /// The same for the last weights, where `test_accuracy` is that of their mean: what the run
+    /// would have come to without averaging.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_accuracy_last: Option<f64>,
     /// How many training examples were held out and tested on, where it was not the test set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<u64>,
-    /// Mean loss of those who spoke in the last round, before its step. For people who look at a simulation: no client reports it.
+    /// Mean loss of those who spoke in the last round, before its step. For people who look at a
+    /// simulation: no client reports it.
     pub train_loss: f64,
     /// At least ε of the rounds so far.
     #[serde(with = "crate::unbounded")]

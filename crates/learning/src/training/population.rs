@@ -5,7 +5,8 @@ use crate::models::TensorShape;
 use crate::{LearningError, Result};
 use std::borrow::Borrow;
 
-/// Each of them flips a coin in every round, or has a place in a list: more are beyond patience and memory.
+/// Each of them flips a coin in every round, or has a place in a list: more are beyond patience and
+/// memory.
 const MOST_CLIENTS: u64 = 1_000_000_000;
 
 /// Who takes part in a run.
@@ -18,7 +19,8 @@ pub enum Population<E> {
 }
 
 impl<E: Borrow<Examples>> Population<E> {
-    /// `clients` clients over the examples, borrowed, shared or owned; without a number, one for each example.
+    /// `clients` clients over the examples, borrowed, shared or owned; without a number, one for
+    /// each example.
     pub fn new(examples: E, clients: Option<u64>, seed: u64) -> Result<Self> {
         Ok(match clients {
             None => Self::Own(examples),

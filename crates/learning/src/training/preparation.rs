@@ -76,8 +76,8 @@ impl Preparation {
     }
 
     /// Prepares examples by themselves, as a client does; what [`check_public`](Self::check_public)
-    /// refuses is an error. Scattering features of many examples are kept in the data directory, those
-    /// of a single one never.
+    /// refuses is an error. Scattering features of many examples are kept in the data directory,
+    /// those of a single one never.
     pub fn apply_alone(&self, examples: Examples, data_directory: Option<&Path>, tell: Tell<'_>) -> Result<Examples> {
         self.check_public()?;
         let examples = match self.normalise {
@@ -148,7 +148,8 @@ impl LastWhitening {
         Self(Mutex::new(None))
     }
 
-    /// Returns the last whitening if it is the one asked for; else fits it, and it becomes the last.
+    /// Returns the last whitening if it is the one asked for; else fits it, and it becomes the
+    /// last.
     fn or_fit(&self, asked: Asked, fit: impl FnOnce() -> Result<Whitening>) -> Result<Arc<Whitening>> {
         let last = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, whitening)) = last().as_ref().filter(|(key, _)| *key == asked) {

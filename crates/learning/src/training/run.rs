@@ -1,4 +1,5 @@
-//! A whole run: round after round, evaluated at intervals, with a folder that it can be taken up from.
+//! A whole run: round after round, evaluated at intervals, with a folder that it can be taken up
+//! from.
 
 use super::checkpoint::{Checkpoint, Identity};
 use super::folder::Left;
@@ -12,7 +13,8 @@ use std::time::{Duration, Instant};
 /// Seconds between two checkpoints, at most, of rounds that are shorter.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
-/// A simulation on its way to the end, evaluated on test examples that are borrowed, shared or owned.
+/// A simulation on its way to the end, evaluated on test examples that are borrowed, shared or
+/// owned.
 pub struct Run<P, E, M = AnyModel> {
     simulation: Simulation<P, M>,
     test: E,
@@ -33,8 +35,8 @@ pub enum Progress {
     Round,
     /// A round, and an evaluation after it.
     Evaluated(Metrics),
-    /// Nothing: all rounds are done or the next one would exceed the budget. This is how good and how private the model is; `fresh` if it was not
-    /// evaluated before.
+    /// Nothing: all rounds are done or the next one would exceed the budget. This is how good and
+    /// how private the model is; `fresh` if it was not evaluated before.
     Finished {
         /// The last evaluation.
         result: Metrics,
@@ -55,7 +57,8 @@ impl<P: Clients, E: Borrow<Examples>, M: Model> Run<P, E, M> {
         Ok(run)
     }
 
-    /// From the last checkpoint in `folder` on. `simulation` is of the folder's configuration and before its first round.
+    /// From the last checkpoint in `folder` on. `simulation` is of the folder's configuration and
+    /// before its first round.
     pub fn resume(simulation: Simulation<P, M>, test: E, mut folder: RunFolder) -> Result<Self> {
         let mut run = Self::new(simulation, test);
         run.require_results()?;

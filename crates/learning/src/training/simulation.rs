@@ -1,4 +1,5 @@
-//! A run in memory: who speaks → gradient → clip → randomize → shuffle → aggregate → step → account.
+//! A run in memory: who speaks → gradient → clip → randomize → shuffle → aggregate →
+//! step → account.
 
 use super::algorithm::Reporting;
 use super::blocks::Blocks;
@@ -89,8 +90,9 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         })
     }
 
-    /// The same as a sketch, to tune schedules with: the noise of every batch is drawn from its Gaussian
-    /// limit ([`Sketch`](crate::collect::Sketch)). Its metrics are marked, and it leaves no run folder.
+    /// The same as a sketch, to tune schedules with: the noise of every batch is drawn from its
+    /// Gaussian limit ([`Sketch`](crate::collect::Sketch)). Its metrics are marked, and it leaves
+    /// no run folder.
     pub fn into_sketch(mut self) -> Result<Self> {
         let (clients, dimension) = (self.population.count(), self.model.architecture().dimension()?);
         self.reporting = self.config.algorithm.reporting(clients, dimension, true)?;
@@ -151,7 +153,8 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         &self.ledger
     }
 
-    /// Of a check-in: the rate that is accounted for, and the one at which clients were heard so far, as an interval of confidence 99 %.
+    /// Of a check-in: the rate that is accounted for, and the one at which clients were heard so
+    /// far, as an interval of confidence 99 %.
     pub fn check_in_rates(&self) -> Option<(f64, (f64, f64))> {
         Some((self.scheme.check_in_rate()?, self.monitor.interval()?))
     }
@@ -161,7 +164,8 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         self.monitor.warning(&self.scheme)
     }
 
-    /// Runs a round. False, and nothing happened, if all rounds are done or the next one would exceed the budget.
+    /// Runs a round. False, and nothing happened, if all rounds are done or the next one would
+    /// exceed the budget.
     pub fn step(&mut self) -> Result<bool> {
         if self.state.round >= self.config.rounds {
             return Ok(false);
@@ -246,8 +250,8 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         })
     }
 
-    /// Gradient, clip, randomize, and add up what the shuffler would hand over: the speakers' summed loss, and the estimated mean of their
-    /// gradients if anybody spoke.
+    /// Gradient, clip, randomize, and add up what the shuffler would hand over: the speakers'
+    /// summed loss, and the estimated mean of their gradients if anybody spoke.
     fn hear<C: Collector>(&self, collector: &C, speakers: &[u64], round: u64) -> Result<(f64, Option<Vec<f64>>)> {
         let seed = self.config.seed;
         let gathered = self.model.fold_gradients(
@@ -296,7 +300,8 @@ fn require_patience(scheme: &Scheme) -> Result<()> {
     Ok(())
 }
 
-/// A run whose ε is unbounded is refused before its first round. (One that stops at a budget never gets there.)
+/// A run whose ε is unbounded is refused before its first round. (One that stops at a budget never
+/// gets there.)
 fn require_accountable(ledger: &Ledger, cost: Cost, config: &TrainingConfig) -> Result<()> {
     // What cannot be charged at all is an error here.
     ledger.clone().charge(cost)?;

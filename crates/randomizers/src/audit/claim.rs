@@ -12,7 +12,8 @@ pub struct Claim {
     pub epsilon: f64,
     /// δ: 0 if the promise is pure.
     pub delta: f64,
-    /// Which bound of the catalogue says so; `local-epsilon` for the parameter of a pure mechanism itself.
+    /// Which bound of the catalogue says so; `local-epsilon` for the parameter of a pure mechanism
+    /// itself.
     pub method: &'static str,
 }
 
@@ -26,7 +27,8 @@ pub struct Claims {
 }
 
 impl Claim {
-    /// For one report: ε0 where the mechanism is pure, else the ε of its local guarantee at `delta`.
+    /// For one report: ε0 where the mechanism is pure, else the ε of its local guarantee at
+    /// `delta`.
     pub fn local(spec: &RandomizerSpec, delta: f64) -> Result<Self> {
         match spec.pure_epsilon() {
             Some(epsilon) => Ok(Self { epsilon, delta: 0.0, method: "local-epsilon" }),

@@ -1,11 +1,15 @@
-//! Are the coins fresh? A generator that is seeded twice alike makes reports that look right one by one and give everything away together.
+//! Are the coins fresh? A generator that is seeded twice alike makes reports that look right one by
+//! one and give everything away together.
 //!
 //! Three looks, for the same coins can come back in three ways:
 //!
-//! - *generators*: the first 128 bits of all generators of the audit must differ. Two independent ones agree with probability 2^−128, so this is certain.
-//! - *two reports of one client*: whether a client that held x held x or x′ in the next round is hidden as well as its input in a single round, ε0, if the coins are
-//!   new. If they are not, equal reports mean equal inputs. The event "both reports are equal" is audited like any other.
-//! - *reports that never change*: a client that ignores its generator sends the same report for ever.
+//! - *generators*: the first 128 bits of all generators of the audit must differ. Two independent
+//!   ones agree with probability 2^−128, so this is certain.
+//! - *two reports of one client*: whether a client that held x held x or x′ in the next round is
+//!   hidden as well as its input in a single round, ε0, if the coins are new. If they are not,
+//!   equal reports mean equal inputs. The event "both reports are equal" is audited like any other.
+//! - *reports that never change*: a client that ignores its generator sends the same report for
+//!   ever.
 
 use super::claim::Claim;
 use super::generators::Generators;
@@ -97,8 +101,9 @@ pub(super) fn judge(repeated: Repeated<Vec<u8>>, mut fingerprints: Vec<u128>) ->
 
 /// At least the probability that `count` reports of one input are equal.
 ///
-/// Of a report and its mirror image one has probability at most ½ under the mirrored input (all our mechanisms are symmetric), so under any other
-/// input another report comes with probability at least `e^−ε·(½ − δ)`.
+/// Of a report and its mirror image one has probability at most ½ under the mirrored input (all our
+/// mechanisms are symmetric), so under any other input another report comes with probability at
+/// least `e^−ε·(½ − δ)`.
 fn chance_of_one_report(claim: Claim, count: usize) -> f64 {
     let change = (-claim.epsilon).exp() * (0.5 - claim.delta).max(0.0);
     // The first report may be any; all others must agree with it. ln(1 − x) ≤ −x.

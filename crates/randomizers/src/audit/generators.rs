@@ -3,13 +3,15 @@
 use crate::error::Result;
 use crate::randomness::{Randomness, ReleaseRng, SimulationRng};
 
-/// A source of generators, one for every round that is run. They must be independent of each other: the audit looks.
+/// A source of generators, one for every round that is run. They must be independent of each other:
+/// the audit looks.
 pub trait Generators: Sync {
     /// The generator of round `stream`; no number is asked for twice.
     fn generator(&self, stream: u64) -> Result<Box<dyn Randomness>>;
 }
 
-/// The generator that clients use, keyed by the operating system: what is audited is what runs. Another result each time.
+/// The generator that clients use, keyed by the operating system: what is audited is what runs.
+/// Another result each time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Released;
 

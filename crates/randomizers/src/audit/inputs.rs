@@ -5,7 +5,8 @@ const FAR: f32 = 16.0;
 
 /// What a client may hold, well-behaved or not.
 pub trait RawInput {
-    /// The same input far outside of what mechanisms accept, which they must clip. `None` where they must refuse it instead.
+    /// The same input far outside of what mechanisms accept, which they must clip. `None` where
+    /// they must refuse it instead.
     fn far_outside(&self) -> Option<Box<Self>>;
 
     /// A copy.

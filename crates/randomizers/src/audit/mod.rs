@@ -1,10 +1,14 @@
-//! The auditor: runs the client code and the shuffle as they are, attacks what comes out as well as anybody can, and says how much privacy was lost at least.
+//! The auditor: runs the client code and the shuffle as they are, attacks what comes out as well as
+//! anybody can, and says how much privacy was lost at least.
 //!
-//! Follow one bound: two neighbouring datasets ([`inputs`]) → many rounds on each, `randomize → encode → shuffle → decode` ([`round`]) → the likelihood
-//! ratio of what the server saw → the best threshold, chosen on rounds that are then thrown away, and Clopper–Pearson limits of its two error rates on fresh
-//! ones ([`threshold`]) → ε is at least this ([`Finding`]), beside what accounting claims ([`claim`]).
+//! Follow one bound: two neighbouring datasets ([`inputs`]) → many rounds on each,
+//! `randomize → encode → shuffle → decode` ([`round`]) → the likelihood ratio of what the server
+//! saw → the best threshold, chosen on rounds that are then thrown away, and Clopper–Pearson limits
+//! of its two error rates on fresh ones ([`threshold`]) → ε is at least this ([`Finding`]), beside
+//! what accounting claims ([`claim`]).
 //!
-//! A bound above its claim means that the code is not what was accounted for, except with probability 1 − confidence. A bound below it proves nothing.
+//! A bound above its claim means that the code is not what was accounted for, except with
+//! probability 1 − confidence. A bound below it proves nothing.
 
 pub mod claim;
 pub mod freshness;
@@ -39,8 +43,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// `trials` measured rounds per bound, half of them on each of the two datasets (choosing the test takes up to twice as many before); the probability
-    /// `confidence` with which *all* bounds of the audit hold together; the δ of every (ε, δ) that is not pure.
+    /// `trials` measured rounds per bound, half of them on each of the two datasets (choosing the
+    /// test takes up to twice as many before); the probability `confidence` with which *all* bounds
+    /// of the audit hold together; the δ of every (ε, δ) that is not pure.
     pub fn new(trials: u64, confidence: f64, delta: f64) -> Result<Self> {
         require(
             (100..=100_000_000).contains(&trials),
@@ -101,14 +106,16 @@ where
         Ok(Claims { local: Claim::local(&spec, self.options.delta)?, round })
     }
 
-    /// Audits one report; two reports of one client; and, if a scheme is given, a whole round of it.
+    /// Audits one report; two reports of one client; and, if a scheme is given, a whole round of
+    /// it.
     pub fn run(&self, scheme: Option<&Scheme>, progress: &(dyn Fn() + Sync)) -> Result<Report> {
         scheme.map_or(Ok(()), require_playable)?;
         let claims = self.claims(scheme)?;
         self.run_against(claims, scheme, progress)
     }
 
-    /// The same, for whoever audits often and asks accounting once: `claims` must be those of this mechanism, δ and scheme.
+    /// The same, for whoever audits often and asks accounting once: `claims` must be those of this
+    /// mechanism, δ and scheme.
     pub fn run_against(&self, claims: Claims, scheme: Option<&Scheme>, progress: &(dyn Fn() + Sync)) -> Result<Report> {
         let spec = self.mechanism.spec();
         scheme.map_or(Ok(()), require_playable)?;
@@ -140,7 +147,8 @@ where
         self.options.trials / 4
     }
 
-    /// The worst inputs, and the same far outside of what the mechanism accepts: whether they are clipped is part of the question.
+    /// The worst inputs, and the same far outside of what the mechanism accepts: whether they are
+    /// clipped is part of the question.
     fn local_candidates(&self) -> Vec<Datasets<M::Input>> {
         let plain = self.mechanism.worst_case_inputs();
         let outside = [plain[0].far_outside(), plain[1].far_outside()];
@@ -151,8 +159,9 @@ where
         candidates
     }
 
-    /// Others who hold what the victim holds in the first dataset, and others who hold neither. Which of them hide the victim worse depends on ε0, ε and
-    /// the number of clients; that the others hold the victim's *second* input is the first case with the datasets exchanged.
+    /// Others who hold what the victim holds in the first dataset, and others who hold neither.
+    /// Which of them hide the victim worse depends on ε0, ε and the number of clients; that the
+    /// others hold the victim's *second* input is the first case with the datasets exchanged.
     fn round_candidates(&self, victim: &[Box<M::Input>; 2]) -> Vec<Datasets<M::Input>> {
         let with = |others| Datasets { victim: [victim[0].copied(), victim[1].copied()], others };
         let third = self.mechanism.third_input();
@@ -188,7 +197,8 @@ where
     }
 }
 
-/// Every client of a round is run for real (of a sample, those who are drawn): there is no use in starting what cannot end.
+/// Every client of a round is run for real (of a sample, those who are drawn): there is no use in
+/// starting what cannot end.
 const MOST_SPEAKERS: u64 = 100_000_000;
 
 fn require_playable(scheme: &Scheme) -> Result<()> {

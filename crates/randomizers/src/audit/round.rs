@@ -1,8 +1,11 @@
-//! One round, as it happens: who speaks, randomize, encode, shuffle, decode; and the likelihood ratio of what the server saw.
+//! One round, as it happens: who speaks, randomize, encode, shuffle, decode; and the likelihood
+//! ratio of what the server saw.
 //!
-//! All others hold one input x0. Relative to a batch of k reports of x0, the batch `y` has density `1 − k/n + (1/n)·Σ_i p(y_i|x)/p(y_i|x0)` if the victim
-//! holds `x`: it speaks with probability k/n, given that k did (whether they were drawn or checked in), and its report is then at any of the k places.
-//! The quotient of the two densities is the likelihood ratio, and by Neyman and Pearson no test is better than a threshold on it.
+//! All others hold one input x0. Relative to a batch of k reports of x0, the batch `y` has density
+//! `1 − k/n + (1/n)·Σ_i p(y_i|x)/p(y_i|x0)` if the victim holds `x`: it speaks with probability
+//! k/n, given that k did (whether they were drawn or checked in), and its report is then at any of
+//! the k places. The quotient of the two densities is the likelihood ratio, and by Neyman and
+//! Pearson no test is better than a threshold on it.
 
 use super::shuffled::Shuffle;
 use crate::error::Result;
@@ -40,7 +43,8 @@ pub(super) struct Room<'a, M: Likelihood, S> {
 }
 
 impl<M: Likelihood, S: Shuffle> Room<'_, M, S> {
-    /// Runs a round in which `truth` is real; returns ln of the likelihood ratio of first over second, for each look.
+    /// Runs a round in which `truth` is real; returns ln of the likelihood ratio of first over
+    /// second, for each look.
     pub(super) fn play(&self, truth: Truth, rng: &mut dyn Randomness) -> Result<[f32; LOOKS]> {
         let (victim_speaks, others) = speakers(self.scheme, rng);
         let length = self.mechanism.frame_len();
@@ -82,7 +86,8 @@ impl<M: Likelihood, S: Shuffle> Room<'_, M, S> {
         }
         let score = |sums: [f64; 2]| {
             let [first, second] = sums.map(|sum| 1.0 - speaking + speaking * sum);
-            // Reports that neither dataset could have produced say nothing about which it is. f32: batches that differ in their order alone are to have one score.
+            // Reports that neither dataset could have produced say nothing about which it is. f32:
+            // batches that differ in their order alone are to have one score.
             if first > 0.0 || second > 0.0 { (first.ln() - second.ln()) as f32 } else { 0.0 }
         };
         Ok([score(heap), if known > 0.0 { score(placed) } else { 0.0 }])

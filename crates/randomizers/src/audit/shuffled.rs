@@ -1,7 +1,8 @@
 //! The shuffle under audit, and what its order gives away.
 //!
-//! A uniform shuffle leaves nothing in the order. One that is not may carry the victim's report to some places more often than to others; where, is learnt
-//! by watching it shuffle numbered items, and used as an attacker would.
+//! A uniform shuffle leaves nothing in the order. One that is not may carry the victim's report to
+//! some places more often than to others; where, is learnt by watching it shuffle numbered items,
+//! and used as an attacker would.
 
 use super::generators::Generators;
 use super::trials::Trials;
@@ -30,7 +31,8 @@ impl Shuffle for FisherYates {
 const MOVES: u64 = 4_000_000;
 const FEWEST: u64 = 32;
 
-/// The share of times, at most `most`, in which the item that came in first (the victim's) came out at each place. Nothing for a batch of one.
+/// The share of times, at most `most`, in which the item that came in first (the victim's) came out
+/// at each place. Nothing for a batch of one.
 pub(super) fn positions<S: Shuffle, G: Generators>(
     shuffle: &S,
     scheme: &Scheme,

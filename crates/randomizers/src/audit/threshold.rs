@@ -1,8 +1,11 @@
 //! From scores to a bound: a threshold is chosen on some rounds and measured on others.
 //!
-//! For an (ε, δ)-DP view and any event, `P(event) ≤ e^ε·Q(event) + δ` for both orders of the two datasets. So with p a lower limit of the one probability and q an
-//! upper limit of the other, each missed with half of `miss`, `ε ≥ ln((p − δ)/q)` except with probability `miss`. The event is "the score is on this side of that
-//! threshold": side, threshold and look are fixed before the measured rounds are run, so one bound is measured, and nothing is paid for having had the choice.
+//! For an (ε, δ)-DP view and any event, `P(event) ≤ e^ε·Q(event) + δ` for both orders of the two
+//! datasets. So with p a lower limit of the one probability and q an upper limit of the other, each
+//! missed with half of `miss`, `ε ≥ ln((p − δ)/q)` except with probability `miss`. The event is
+//! "the score is on this side of that threshold": side, threshold and look are fixed before the
+//! measured rounds are run, so one bound is measured, and nothing is paid for having had the
+//! choice.
 
 use super::round::{LOOKS, Truth};
 use crate::clopper_pearson;
@@ -68,7 +71,8 @@ pub struct Measured {
     pub true_positives: u64,
     /// How often it spoke for it although the other was real.
     pub false_positives: u64,
-    /// Was it the order of the batch that gave most away? After a uniform shuffle it gives nothing away.
+    /// Was it the order of the batch that gave most away? After a uniform shuffle it gives nothing
+    /// away.
     pub by_order: bool,
 }
 
@@ -111,7 +115,8 @@ impl Test {
     }
 }
 
-/// Scores of the dataset that the side speaks for and of the other, with the sign that makes large ones speak for it; falling.
+/// Scores of the dataset that the side speaks for and of the other, with the sign that makes large
+/// ones speak for it; falling.
 fn oriented(side: Side, first: &[f32], second: &[f32]) -> (Vec<f32>, Vec<f32>) {
     let falling = |scores: &[f32], sign: f32| {
         let mut scores: Vec<f32> = scores.iter().map(|score| sign * score).collect();
@@ -124,7 +129,8 @@ fn oriented(side: Side, first: &[f32], second: &[f32]) -> (Vec<f32>, Vec<f32>) {
     }
 }
 
-/// Thresholds worth trying: scores at ranks that grow geometrically, so that few decide about many; and the last before the first mistake.
+/// Thresholds worth trying: scores at ranks that grow geometrically, so that few decide about many;
+/// and the last before the first mistake.
 fn candidates(hits: &[f32], misses: &[f32]) -> Vec<f32> {
     let mut ranks = Vec::new();
     let mut rank = 1.0_f64;
@@ -141,7 +147,8 @@ fn candidates(hits: &[f32], misses: &[f32]) -> Vec<f32> {
     values
 }
 
-/// About what [`bound`] will give, much faster: Wilson's limits (1927) in place of exact ones. Good enough to choose by.
+/// About what [`bound`] will give, much faster: Wilson's limits (1927) in place of exact ones. Good
+/// enough to choose by.
 fn foretaste(true_positives: u64, false_positives: u64, rounds: u64, delta: f64, miss: f64) -> f64 {
     let n = rounds as f64;
     // A normal variable exceeds this with probability at most miss/2.

@@ -1,7 +1,9 @@
 //! Shares of categories from randomized response.
 //!
-//! With t the probability that the truth is sent whatever else is drawn, p = t + (1−t)/m and q = (1−t)/m, category j is reported by a share of clients with mean q + t·s_j. So
-//! `(share of reports − q)/t` is unbiased for s_j, with variance `(s_j·p(1−p) + (1−s_j)·q(1−q))/(n·t²)`.
+//! With t the probability that the truth is sent whatever else is drawn, p = t + (1−t)/m and
+//! q = (1−t)/m, category j is reported by a share of clients with mean q + t·s_j. So
+//! `(share of reports − q)/t` is unbiased for s_j, with variance
+//! `(s_j·p(1−p) + (1−s_j)·q(1−q))/(n·t²)`.
 
 use super::{Confidence, Interval, independent};
 use crate::error::Result;

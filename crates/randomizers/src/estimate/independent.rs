@@ -1,13 +1,18 @@
-//! Limits for the mean probability of independent events that need not be alike: each client's report has a probability of its own.
+//! Limits for the mean probability of independent events that need not be alike: each client's
+//! report has a probability of its own.
 
 use crate::clopper_pearson;
 
-/// Limits of `(p_1 + … + p_n)/n` from how many of the n events occurred; each is missed with probability at most `miss/2`, which is at most ¼. **Direction: outwards.**
+/// Limits of `(p_1 + … + p_n)/n` from how many of the n events occurred; each is missed with
+/// probability at most `miss/2`, which is at most ¼. **Direction: outwards.**
 ///
-/// Clopper–Pearson, although the count is not binomial. Hoeffding 1956 ("On the distribution of the number of successes in independent trials", Theorem 4): for c ≥ np̄ + 1, P(S ≥ c) is at
-/// most that of a binomial of the same mean. The lower limit fails where S reaches the first c with P(Bin(n, p̄) ≥ c) < miss/2 ≤ ¼; for np̄ > 1, P(Bin(n, p̄) ≥ np̄) > ¼ (Greenberg, Mohri 2014),
-/// so that c ≥ np̄ + 1. For np̄ ≤ 1 every c ≥ 2 is. What is left is S = 1, where Hoeffding points the other way: there P(S ≥ 1) ≤ np̄ gives the limit miss/(2n). The upper limit is
-/// the lower one of what did not occur.
+/// Clopper–Pearson, although the count is not binomial. Hoeffding 1956 ("On the distribution of the
+/// number of successes in independent trials", Theorem 4): for c ≥ np̄ + 1, P(S ≥ c) is at most
+/// that of a binomial of the same mean. The lower limit fails where S reaches the first c with
+/// P(Bin(n, p̄) ≥ c) < miss/2 ≤ ¼; for np̄ > 1, P(Bin(n, p̄) ≥ np̄) > ¼ (Greenberg, Mohri 2014), so
+/// that c ≥ np̄ + 1. For np̄ ≤ 1 every c ≥ 2 is. What is left is S = 1, where Hoeffding points the
+/// other way: there P(S ≥ 1) ≤ np̄ gives the limit miss/(2n). The upper limit is the lower one of
+/// what did not occur.
 pub(super) fn limits(occurred: u64, trials: u64, miss: f64) -> (f64, f64) {
     (lower(occurred, trials, miss / 2.0), 1.0 - lower(trials - occurred, trials, miss / 2.0))
 }

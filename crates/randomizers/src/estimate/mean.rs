@@ -1,9 +1,11 @@
 //! Means of numbers and of vectors.
 //!
-//! A number in [−a, a] goes through R_inf of one coordinate: + with probability ½ + x/(2ac), so the share of + has mean ½ + x̄/(2ac), and limits of the one are limits of
-//! the other. The estimate has variance `(a²c² − mean of x²)/n`.
+//! A number in [−a, a] goes through R_inf of one coordinate: + with probability ½ + x/(2ac), so the
+//! share of + has mean ½ + x̄/(2ac), and limits of the one are limits of the other. The estimate
+//! has variance `(a²c² − mean of x²)/n`.
 //!
-//! A vector's coordinates have bounded reports whose second moment is known whatever the input: Bernstein's inequality, which needs neither many reports nor reports that are alike.
+//! A vector's coordinates have bounded reports whose second moment is known whatever the input:
+//! Bernstein's inequality, which needs neither many reports nor reports that are alike.
 
 use super::{Confidence, Interval, independent};
 use crate::error::{RandomizerError, Result};
@@ -54,7 +56,8 @@ pub fn of_vectors<M: BoundedReports>(
         .collect())
 }
 
-/// Bernstein's inequality: independent deviations of at most `largest`, with variances of at most `variance`, have a mean of at least t with probability at most `2·exp(−nt²/(2v + 2Mt/3))`;
+/// Bernstein's inequality: independent deviations of at most `largest`, with variances of at most
+/// `variance`, have a mean of at least t with probability at most `2·exp(−nt²/(2v + 2Mt/3))`;
 /// solved for t at `miss`. **Direction: up.**
 fn half_width(variance: f64, largest: f64, count: u64, miss: f64) -> f64 {
     let n = count as f64;

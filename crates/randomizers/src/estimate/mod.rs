@@ -1,7 +1,9 @@
-//! What a batch of reports says about those who sent them: shares and means, with confidence intervals that hold at any number of reports.
+//! What a batch of reports says about those who sent them: shares and means, with confidence
+//! intervals that hold at any number of reports.
 //!
-//! The estimand is the histogram or the mean *of the clients in the batch*; their inputs are fixed, only their coins are random. No interval rests on a normal
-//! approximation. [`histogram`]: shares of categories from randomized response. [`mean`]: means of numbers and of vectors.
+//! The estimand is the histogram or the mean *of the clients in the batch*; their inputs are fixed,
+//! only their coins are random. No interval rests on a normal approximation. [`histogram`]: shares
+//! of categories from randomized response. [`mean`]: means of numbers and of vectors.
 
 pub mod histogram;
 mod independent;
@@ -12,7 +14,8 @@ use crate::error::{Result, require};
 /// An unbiased estimate, and an interval that covers the truth with at least the asked confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The unbiased estimate. It may lie outside of what is possible, and then outside of the interval: cutting it off would be a bias.
+    /// The unbiased estimate. It may lie outside of what is possible, and then outside of the
+    /// interval: cutting it off would be a bias.
     pub estimate: f64,
     /// The truth is at least this.
     pub lower: f64,

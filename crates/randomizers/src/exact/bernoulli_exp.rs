@@ -5,8 +5,10 @@ use crate::uniform;
 
 /// Heads with probability exactly `e^(−numerator/denominator)`.
 ///
-/// Follows Algorithm 1 of Canonne, Kamath, Steinke 2020 (Forsythe–von Neumann): for γ ≤ 1 the first K with a failing coin of probability γ/K is odd with probability e^−γ; above
-/// 1, whole units are taken off by coins of e^−1. A coin of γ/K is one of γ and one of 1/K, so no product can overflow.
+/// Follows Algorithm 1 of Canonne, Kamath, Steinke 2020 (Forsythe–von Neumann): for γ ≤ 1 the first
+/// K with a failing coin of probability γ/K is odd with probability e^−γ; above 1, whole units are
+/// taken off by coins of e^−1. A coin of γ/K is one of γ and one of 1/K, so no product can
+/// overflow.
 ///
 /// # Panics
 ///
@@ -52,7 +54,8 @@ fn bernoulli<R: Randomness + ?Sized>(numerator: u128, denominator: u128, rng: &m
     }
 }
 
-/// A uniform number below `count`, which has more than 64 bits: as many bits as `count` has, drawn until they are below it, twice on average at most.
+/// A uniform number below `count`, which has more than 64 bits: as many bits as `count` has, drawn
+/// until they are below it, twice on average at most.
 fn wide_below<R: Randomness + ?Sized>(count: u128, rng: &mut R) -> u128 {
     let unused = (count - 1).leading_zeros();
     loop {

@@ -1,7 +1,7 @@
 //! Boxes of equal size that cover the area below the curve e^(−x²/2), x ≥ 0.
 //!
-//! Columns have width 1/32 and rows height 1/98. A box lies wholly below the curve (nearly all do) or
-//! the curve passes through it. What lies beyond the last column is one more box, of another
+//! Columns have width 1/32 and rows height 1/98. A box lies wholly below the curve (nearly all do)
+//! or the curve passes through it. What lies beyond the last column is one more box, of another
 //! shape: see [`Slot::Tail`].
 
 use super::curve::{Direction, exponential};
@@ -37,8 +37,9 @@ const EMPTY: u16 = u16::MAX - 1;
 pub(super) enum Slot {
     /// The curve may pass through it.
     Edge { column: u16, row: u16 },
-    /// All beyond the last column: boxes of width 1 that begin at x = 4.25 + n, for n = 0, 1, …, the
-    /// n-th with a share 2^−(n+1) of the area. Its height, 1/(32·98·2^(n+1)), is above the curve.
+    /// All beyond the last column: boxes of width 1 that begin at x = 4.25 + n, for n = 0, 1, …,
+    /// the n-th with a share 2^−(n+1) of the area. Its height, 1/(32·98·2^(n+1)), is above the
+    /// curve.
     Tail,
     /// No box at all.
     Empty,
@@ -55,7 +56,8 @@ pub(super) struct Boxes {
 /// The curve at the left edge of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Column {
-    /// The height of the curve in rows, in units of 2^−32, rounded down: the truth is less than 1 more.
+    /// The height of the curve in rows, in units of 2^−32, rounded down: the truth is less than 1
+    /// more.
     top: u64,
     /// Rows that the curve reaches, rounded up.
     covering: u16,
@@ -91,7 +93,8 @@ impl Boxes {
         let columns: Vec<Column> = (0..=COLUMNS).map(Column::at).collect();
         let mut slots = vec![TAIL];
         for (column, edges) in (0..COLUMNS).zip(columns.windows(2)) {
-            // The curve falls: it is highest at the left edge of a column, and lowest at the right one.
+            // The curve falls: it is highest at the left edge of a column, and lowest at the right
+            // one.
             let (covering, below) = (edges[0].covering, edges[1].below);
             slots.extend((0..covering).map(|row| if row < below { column } else { EDGE | row << ROW_SHIFT | column }));
         }
@@ -108,7 +111,8 @@ impl Boxes {
         if slot < EDGE { Ok(slot) } else { Err(other(slot)) }
     }
 
-    /// The curve at the left edge of `column`, in rows: in units of 2^−32, rounded down by less than 1.
+    /// The curve at the left edge of `column`, in rows: in units of 2^−32, rounded down by less
+    /// than 1.
     #[inline]
     pub(super) fn top(&self, column: u16) -> u64 {
         self.columns[usize::from(column)].top

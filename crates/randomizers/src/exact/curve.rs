@@ -20,8 +20,8 @@ impl Point {
     /// Returns whether the point lies below the curve. Digits are drawn until that is certain.
     ///
     /// The digits drawn leave a decision open on a strip along the curve. Each pass makes the strip
-    /// narrower by about 2^64, so the loop ends. Nothing is decided before it is certain, so the answer
-    /// has exactly the probability that the area below the curve has.
+    /// narrower by about 2^64, so the loop ends. Nothing is decided before it is certain, so the
+    /// answer has exactly the probability that the area below the curve has.
     pub(super) fn decide<R: Randomness + ?Sized>(mut self, rng: &mut R) -> bool {
         loop {
             if let Some(is_below) = self.decided() {
@@ -59,9 +59,9 @@ pub(super) enum Direction {
 
 /// Returns `2^precision·e^y` for `y = numerator/2^bits`, rounded in the direction asked for.
 ///
-/// Formula: Σ yⁿ/n!. All terms are positive. Down: every term is rounded down, and the sum ends when
-/// a term is 0. Up: every term is rounded up; from n ≥ 2y on each term is at most half of the one
-/// before it, so what is left out after the last term t is at most t.
+/// Formula: Σ yⁿ/n!. All terms are positive. Down: every term is rounded down, and the sum ends
+/// when a term is 0. Up: every term is rounded up; from n ≥ 2y on each term is at most half of the
+/// one before it, so what is left out after the last term t is at most t.
 pub(super) fn exponential(numerator: &BigUint, bits: u64, precision: u64, direction: Direction) -> BigUint {
     let one = BigUint::from(1_u32) << precision;
     let up = direction == Direction::Up;

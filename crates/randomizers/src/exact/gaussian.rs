@@ -27,17 +27,19 @@ impl ExactGaussian {
         Some(Self { variance, proposal_scale, proposal: ExactLaplace::new(proposal_scale, 1)? })
     }
 
-    /// The parameter σ². The variance itself is no larger (Canonne, Kamath, Steinke 2020, section 3), and from σ = 2 on no smaller in any digit f64 has:
-    /// the difference falls as e^(−2π²σ²).
+    /// The parameter σ². The variance itself is no larger (Canonne, Kamath, Steinke 2020, section
+    /// 3), and from σ = 2 on no smaller in any digit f64 has: the difference falls as e^(−2π²σ²).
     pub fn variance(self) -> u64 {
         self.variance
     }
 
     /// A draw, of absolute value below 2^37.
     ///
-    /// Follows Algorithm 3 of Canonne, Kamath, Steinke 2020: a discrete Laplace Y of scale t is accepted with probability e^−γ, `γ = (|Y| − σ²/t)²/(2σ²) = (|Y|t − σ²)²/(2σ²t²)`.
+    /// Follows Algorithm 3 of Canonne, Kamath, Steinke 2020: a discrete Laplace Y of scale t is
+    /// accepted with probability e^−γ, `γ = (|Y| − σ²/t)²/(2σ²) = (|Y|t − σ²)²/(2σ²t²)`.
     ///
-    /// No overflow: t ≤ 2^26 + 1 and |Y| < 1024·t, so |Y|t < 2^63, its square < 2^126, and 2σ²t² < 2^106.
+    /// No overflow: t ≤ 2^26 + 1 and |Y| < 1024·t, so |Y|t < 2^63, its square < 2^126, and
+    /// 2σ²t² < 2^106.
     pub fn draw<R: Randomness + ?Sized>(self, rng: &mut R) -> i64 {
         let t = u128::from(self.proposal_scale);
         let denominator = 2 * u128::from(self.variance) * t * t;

@@ -4,10 +4,12 @@ use super::bernoulli_exp::{bernoulli_exp, bernoulli_inverse_e};
 use crate::randomness::Randomness;
 use crate::uniform;
 
-/// Draws of which the whole part would reach this many scales are drawn anew: they have probability e^−1024, and without them nothing can overflow.
+/// Draws of which the whole part would reach this many scales are drawn anew: they have probability
+/// e^−1024, and without them nothing can overflow.
 const MAX_SCALES: u64 = 1024;
 
-/// The law of probability proportional to `e^(−|x|·denominator/numerator)` over the whole numbers: scale `numerator/denominator`.
+/// The law of probability proportional to `e^(−|x|·denominator/numerator)` over the whole numbers:
+/// scale `numerator/denominator`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExactLaplace {
     numerator: u64,
@@ -18,7 +20,8 @@ impl ExactLaplace {
     /// The largest numerator of a scale.
     pub const MAX_NUMERATOR: u64 = 1 << 52;
 
-    /// Scale `numerator/denominator`: both at least 1, the numerator at most 2^52. `None` otherwise.
+    /// Scale `numerator/denominator`: both at least 1, the numerator at most 2^52. `None`
+    /// otherwise.
     pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
         let is_valid = (1..=Self::MAX_NUMERATOR).contains(&numerator) && denominator >= 1;
         is_valid.then_some(Self { numerator, denominator })
@@ -41,8 +44,9 @@ impl ExactLaplace {
 
     /// A draw, of absolute value below 2^62.
     ///
-    /// Follows Algorithm 2 of Canonne, Kamath, Steinke 2020: `u + t·v` with u below t accepted with probability e^(−u/t) and v geometric has a law proportional to e^(−x/t);
-    /// dividing by s makes it e^(−x·s/t), and a sign is drawn such that 0 does not come twice.
+    /// Follows Algorithm 2 of Canonne, Kamath, Steinke 2020: `u + t·v` with u below t accepted with
+    /// probability e^(−u/t) and v geometric has a law proportional to e^(−x/t); dividing by s makes
+    /// it e^(−x·s/t), and a sign is drawn such that 0 does not come twice.
     pub fn draw<R: Randomness + ?Sized>(self, rng: &mut R) -> i64 {
         loop {
             let fraction = uniform::below(self.numerator, rng);

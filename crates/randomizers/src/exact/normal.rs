@@ -8,7 +8,8 @@
 //! ([`Point`]) does. No step uses floating point, and none is cut off: the law is exact.
 //!
 //! Digits on demand for an exact normal deviate are Karney's idea (2016, "Sampling exactly from the
-//! normal distribution"). Boxes take the place of his coins because one word then settles most draws.
+//! normal distribution"). Boxes take the place of his coins because one word then settles most
+//! draws.
 
 use super::boxes::{Boxes, COLUMN_BITS, COLUMNS, ROWS, SLOT_BITS, Slot, TOP_BITS};
 use super::curve::Point;
@@ -34,7 +35,8 @@ impl ExactNormal {
     /// Bits of a draw below the point.
     pub const FRACTION_BITS: u32 = COLUMN_BITS + DIGITS;
 
-    /// The largest draw: 64 standard deviations. What is larger, of probability e^−2048, becomes this.
+    /// The largest draw: 64 standard deviations. What is larger, of probability e^−2048, becomes
+    /// this.
     pub const LARGEST: i64 = 64 << Self::FRACTION_BITS;
 
     /// The law. The first call makes its table.
@@ -113,13 +115,14 @@ impl ExactNormal {
         }
     }
 
-    /// Returns bounds on the curve at all x that begin with these digits, in rows, in units of 2^−32.
+    /// Returns bounds on the curve at all x that begin with these digits, in rows, in units of
+    /// 2^−32.
     ///
     /// The curve at x is `top·e^−z`, z = (x² − a²)/2, a the left edge of the column. For z ≥ 0,
-    /// e^−z is at least 1 − z + z²/2 − z³/6 and at most that plus z⁴/24. All numbers here are in units
-    /// of 2^−32 and z is below 0.14. z is rounded down by less than 1.01 (which includes the digits of
-    /// x that are not drawn), z²/2 by less than 1, z³/6 by less than 1.5, z⁴/24 by less than 1. What
-    /// can point one way adds up to less than [`ALLOWANCE`].
+    /// e^−z is at least 1 − z + z²/2 − z³/6 and at most that plus z⁴/24. All numbers here are in
+    /// units of 2^−32 and z is below 0.14. z is rounded down by less than 1.01 (which includes the
+    /// digits of x that are not drawn), z²/2 by less than 1, z³/6 by less than 1.5, z⁴/24 by less
+    /// than 1. What can point one way adds up to less than [`ALLOWANCE`].
     #[inline]
     fn curve(self, column: u16, digits: u64, allowance: u64) -> (u64, u64) {
         let twice_left = u64::from(column) << (DIGITS + 1);

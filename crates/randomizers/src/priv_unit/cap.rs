@@ -1,4 +1,5 @@
-//! How high above the equator a report lies: inside the cap with the largest private probability, else outside.
+//! How high above the equator a report lies: inside the cap with the largest private probability,
+//! else outside.
 
 use crate::coin::Coin;
 use crate::deviates;
@@ -11,8 +12,9 @@ use shuffledp_accounting::scheme::priv_unit::optimal_cap;
 
 /// The law of the height `t = ⟨V, u⟩`.
 ///
-/// The cap is what holds the upper `mass` of the uniform law on the sphere, and heights are drawn by their tail: what accounting is told, the cap's mass, is what the
-/// client does, however narrow the cap (in two dimensions at ε0 = 50 its *height* is within 1e-14 of 1 and could not say).
+/// The cap is what holds the upper `mass` of the uniform law on the sphere, and heights are drawn
+/// by their tail: what accounting is told, the cap's mass, is what the client does, however narrow
+/// the cap (in two dimensions at ε0 = 50 its *height* is within 1e-14 of 1 and could not say).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CapLaw {
     /// α = (d−1)/2.
@@ -35,7 +37,8 @@ pub(super) struct Height {
 }
 
 impl CapLaw {
-    /// The cap that accounting assumes, with the largest p that is private: `p(1−q)/((1−p)q) ≤ e^ε0`.
+    /// The cap that accounting assumes, with the largest p that is private:
+    /// `p(1−q)/((1−p)q) ≤ e^ε0`.
     pub(super) fn new(local_epsilon: f64, dimension: u32) -> Result<Self> {
         let alpha = (f64::from(dimension) - 1.0) / 2.0;
         let mass = optimal_cap(local_epsilon, u64::from(dimension)).mass;
@@ -43,7 +46,8 @@ impl CapLaw {
             return Err(numerical("the cap of this local ε and dimension has no mass that floating point can hold"));
         }
         let coin = private_coin(local_epsilon, mass);
-        // (p/q − (1−p)/(1−q)): by how much the cap is denser than the rest. Of the coin as it is, so that rounding costs no bias.
+        // (p/q − (1−p)/(1−q)): by how much the cap is denser than the rest. Of the coin as it is,
+        // so that rounding costs no bias.
         let (heads, tails) = (coin.probability_of(true), coin.probability_of(false));
         let contrast = heads / mass - tails / (1.0 - mass);
         require(contrast > 1e-9, "local-epsilon", "at least 1e-8 (below that a report says nothing)", local_epsilon)?;
@@ -81,7 +85,8 @@ impl CapLaw {
         }
     }
 
-    /// A height of this law: its tail is uniform below q in the cap, above q outside, and the inverse of the tail gives the height.
+    /// A height of this law: its tail is uniform below q in the cap, above q outside, and the
+    /// inverse of the tail gives the height.
     pub(super) fn draw<R: Randomness + ?Sized>(&self, rng: &mut R) -> Result<Height> {
         let is_inside = self.coin.flip(rng);
         let share = deviates::unit(rng);
@@ -97,7 +102,8 @@ impl CapLaw {
         self.at_tail((1.0 - below).max(self.mass))
     }
 
-    /// The point of the northern hemisphere with `tail` ≤ ½ of the sphere above it: `½·I_{1−t²}(α, ½) = tail`.
+    /// The point of the northern hemisphere with `tail` ≤ ½ of the sphere above it:
+    /// `½·I_{1−t²}(α, ½) = tail`.
     fn at_tail(&self, tail: f64) -> Result<Height> {
         let (aside_squared, above_squared) = inverse_regularised_beta(self.alpha, 0.5, (2.0 * tail).min(1.0));
         if aside_squared.is_nan() || above_squared.is_nan() {
@@ -113,8 +119,9 @@ fn numerical(reason: &str) -> RandomizerError {
 
 /// The coin of the largest p with odds at most `e^ε0·q/(1−q)`.
 ///
-/// **Direction: down.** The logarithm of the odds errs by a few ulps of its terms; eight are taken off. Whichever of p and 1−p is smaller is rounded with relative
-/// accuracy, p down and 1−p up. A smaller p than the largest is a mixture with the uniform law, which only hides.
+/// **Direction: down.** The logarithm of the odds errs by a few ulps of its terms; eight are taken
+/// off. Whichever of p and 1−p is smaller is rounded with relative accuracy, p down and 1−p up. A
+/// smaller p than the largest is a mixture with the uniform law, which only hides.
 fn private_coin(local_epsilon: f64, mass: f64) -> Coin {
     let ln_odds = local_epsilon + mass.ln() - (-mass).ln_1p();
     let ln_odds = ln_odds - 8.0 * f64::EPSILON * (local_epsilon + mass.ln().abs() + 1.0);
@@ -141,7 +148,8 @@ fn upper_tail(alpha: f64, above: f64) -> f64 {
 
 /// ln B(½, α) = ln √π − ln[Γ(α+½)/Γ(α)], for α ≥ ½.
 ///
-/// The ratio by Stirling errors S, one step up so that all arguments are positive: `Γ(α+3/2)/Γ(α+1)·α/(α+½)`. Differences of ln Γ would cost nine digits at d = 1e9.
+/// The ratio by Stirling errors S, one step up so that all arguments are positive:
+/// `Γ(α+3/2)/Γ(α+1)·α/(α+½)`. Differences of ln Γ would cost nine digits at d = 1e9.
 fn ln_beta_with_half(alpha: f64) -> f64 {
     let ln_ratio_above =
         stirling_error(alpha + 0.5) - stirling_error(alpha) + (alpha + 1.0) * (0.5 / alpha).ln_1p() + 0.5 * alpha.ln()

@@ -1,14 +1,20 @@
-//! PrivUnit: a point of the sphere, more often near the input's direction (Bhowmick, Duchi, Freudiger, Kapoor, Rogers 2018, "Protection against reconstruction",
-//! Algorithm 1; optimal among mechanisms on the unit vectors, Asi, Feldman, Talwar 2022).
+//! PrivUnit: a point of the sphere, more often near the input's direction (Bhowmick, Duchi,
+//! Freudiger, Kapoor, Rogers 2018, "Protection against reconstruction", Algorithm 1; optimal among
+//! mechanisms on the unit vectors, Asi, Feldman, Talwar 2022).
 //!
-//! With probability p a report V is uniform on the cap {v : ⟨v, u⟩ ≥ g} around the unit vector u, else on the rest of the sphere; V/m is unbiased, `m = E⟨V, u⟩`, with
-//! squared length 1/m². The cap is the one that accounting assumes ([`optimal_cap`](shuffledp_accounting::scheme::priv_unit::optimal_cap)).
+//! With probability p a report V is uniform on the cap {v : ⟨v, u⟩ ≥ g} around the unit vector u,
+//! else on the rest of the sphere; V/m is unbiased, `m = E⟨V, u⟩`, with squared length 1/m². The
+//! cap is the one that accounting assumes
+//! ([`optimal_cap`](shuffledp_accounting::scheme::priv_unit::optimal_cap)).
 //!
-//! **Inputs** are vectors of length at most C, longer ones scaled down to it. A shorter one, of length r, is first rounded to C·u or −C·u, u its direction, the former with
-//! probability ½ + r/(2C), so that the mean stays; zero takes a direction uniformly at random.
+//! **Inputs** are vectors of length at most C, longer ones scaled down to it. A shorter one, of
+//! length r, is first rounded to C·u or −C·u, u its direction, the former with probability
+//! ½ + r/(2C), so that the mean stays; zero takes a direction uniformly at random.
 //!
-//! **Reports** are rounded at random to a grid of 2^−15 per coordinate: two bytes, unbiased, which adds at most d·2^−32 to the squared length 1 (and d·2^−30/6 if fractions are spread evenly). Directions and heights
-//! are computed in floating point; rounding hides their low-order bits but is no proof that their law is exact. See `docs/limitations.md`.
+//! **Reports** are rounded at random to a grid of 2^−15 per coordinate: two bytes, unbiased, which
+//! adds at most d·2^−32 to the squared length 1 (and d·2^−30/6 if fractions are spread evenly).
+//! Directions and heights are computed in floating point; rounding hides their low-order bits but
+//! is no proof that their law is exact. See `docs/limitations.md`.
 
 mod cap;
 mod sphere_grid;
@@ -42,7 +48,8 @@ impl PrivUnit {
         Ok(Self { spec, dimension, bound, law: CapLaw::new(local_epsilon, dimension)? })
     }
 
-    /// C/m: the length of what a report decodes to. The squared error of one decoded report is C²/m² − ‖x‖², and what rounding to the grid adds.
+    /// C/m: the length of what a report decodes to. The squared error of one decoded report is
+    /// C²/m² − ‖x‖², and what rounding to the grid adds.
     pub fn magnitude(&self) -> f64 {
         f64::from(self.bound) / self.law.mean_height()
     }
@@ -62,13 +69,15 @@ impl PrivUnit {
         self.law.coin().probability()
     }
 
-    /// The density of an unrounded report at height t = ⟨v, u⟩ above the equator, relative to the uniform law: one of two values.
+    /// The density of an unrounded report at height t = ⟨v, u⟩ above the equator, relative to the
+    /// uniform law: one of two values.
     pub fn density_at_height(&self, height: f64) -> f64 {
         self.law.density(height)
     }
 
-    /// A report before it is rounded to the grid: `t·u + √(1−t²)·w`, u the extreme point that stands for `input`, w uniform on the unit vectors perpendicular to it. For tests of
-    /// the law; what is released is [`randomize`](Randomizer::randomize)d.
+    /// A report before it is rounded to the grid: `t·u + √(1−t²)·w`, u the extreme point that
+    /// stands for `input`, w uniform on the unit vectors perpendicular to it. For tests of the law;
+    /// what is released is [`randomize`](Randomizer::randomize)d.
     pub fn sample_unrounded<R: Randomness + ?Sized>(&self, input: &[f32], rng: &mut R) -> Result<Vec<f64>> {
         clip::require_vector(input, self.dimension as usize)?;
         let norm = l2_norm(input);
@@ -76,7 +85,8 @@ impl PrivUnit {
             // The cap of a uniformly random direction: uniform itself.
             return Ok(uniform_direction(input.len(), rng));
         }
-        // A signed 64-bit number is at least −lean·2^63 with probability ½ + lean/2; always, if lean is 1.
+        // A signed 64-bit number is at least −lean·2^63 with probability ½ + lean/2; always, if
+        // lean is 1.
         let is_same_way = rng.bits() as i64 as f64 >= -self.lean(norm) * 2.0_f64.powi(63);
         let u = Axis { vector: input, scale: if is_same_way { 1.0 / norm } else { -1.0 / norm } };
         let height = self.law.draw(rng)?;
@@ -118,7 +128,8 @@ fn perpendicular<R: Randomness + ?Sized>(u: Axis<'_>, rng: &mut R) -> (Vec<f64>,
         let before = dot(&w, &w);
         remove_component(&mut w, u);
         let mut after = dot(&w, &w);
-        // What little is left after much was taken away is not perpendicular to full accuracy; a second time it is (Kahan's "twice is enough").
+        // What little is left after much was taken away is not perpendicular to full accuracy; a
+        // second time it is (Kahan's "twice is enough").
         if after < before / 4.0 {
             remove_component(&mut w, u);
             after = dot(&w, &w);
@@ -181,8 +192,9 @@ impl Randomizer for PrivUnit {
 }
 
 impl Likelihood for PrivUnit {
-    /// The density of the point before rounding to the grid, taken at the report. Where rounding crossed the cap's edge it is the other side's: an auditor loses power by
-    /// that, never validity.
+    /// The density of the point before rounding to the grid, taken at the report. Where rounding
+    /// crossed the cap's edge it is the other side's: an auditor loses power by that, never
+    /// validity.
     fn ln_likelihood(&self, report: &Box<[i16]>, input: &[f32]) -> f64 {
         let norm = l2_norm(input);
         if norm == 0.0 {

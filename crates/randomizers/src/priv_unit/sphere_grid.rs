@@ -6,7 +6,8 @@ use crate::randomness::Randomness;
 /// Steps of the grid between 0 and 1: the largest number whose negative also fits an i16.
 pub(super) const STEPS: i16 = i16::MAX;
 
-/// Rounds a coordinate to one of its two neighbours on the grid, at random, so that the mean is the coordinate itself (to 2^−32 of a step).
+/// Rounds a coordinate to one of its two neighbours on the grid, at random, so that the mean is the
+/// coordinate itself (to 2^−32 of a step).
 #[inline]
 pub(super) fn round<R: Randomness + ?Sized>(x: f64, rng: &mut R) -> i16 {
     let dither = f64::from(rng.half_bits()) / 2.0_f64.powi(32);
@@ -17,8 +18,10 @@ pub(super) fn round<R: Randomness + ?Sized>(x: f64, rng: &mut R) -> i16 {
     (shifted - (pole + 1)).clamp(-pole, pole) as i16
 }
 
-/// Could rounding have made `report` from a point of the sphere? So it is if the cube of neighbours, one step either way in every coordinate, reaches both inside
-/// the sphere and outside. In whole numbers: a point that is off the sphere by rounding in floating point, 1e-12 or so, is told from no other.
+/// Could rounding have made `report` from a point of the sphere? So it is if the cube of
+/// neighbours, one step either way in every coordinate, reaches both inside the sphere and outside.
+/// In whole numbers: a point that is off the sphere by rounding in floating point, 1e-12 or so, is
+/// told from no other.
 pub(super) fn is_near_sphere(report: &[i16]) -> bool {
     let radius = u64::from(STEPS.unsigned_abs());
     let (mut nearest, mut farthest) = (0_u64, 0_u64);

@@ -86,7 +86,8 @@ fn noise() {
     assert_innocent("discrete-laplace", &DiscreteLaplace::new(1.0, 2, 1.0).unwrap(), Scheme::shuffle(3));
 }
 
-/// The tests above can fail: an auditor who takes frequencies for probabilities accuses the innocent half of the time.
+/// The tests above can fail: an auditor who takes frequencies for probabilities accuses the
+/// innocent half of the time.
 #[test]
 fn a_careless_auditor_is_noticed() {
     let careless = |finding: &Finding| {

@@ -1,4 +1,5 @@
-//! The bounds are worth having: close to what is true where that is known, and the same again from the same seed.
+//! The bounds are worth having: close to what is true where that is known, and the same again from
+//! the same seed.
 
 use super::audit;
 use shuffledp_accounting::catalogue::{Options as Catalogue, Target, survey};
@@ -16,7 +17,8 @@ fn one_report_is_measured_to_a_tenth() {
     }
 }
 
-/// At a δ that few rounds can resolve, the attack comes near what the best pair of datasets gives away.
+/// At a δ that few rounds can resolve, the attack comes near what the best pair of datasets gives
+/// away.
 #[test]
 fn a_round_is_measured_to_within_a_third() {
     let mechanism = RInf::new(2.0, 1, 1.0).unwrap();

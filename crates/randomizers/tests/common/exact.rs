@@ -1,4 +1,5 @@
-//! e^ε0 from below, and a comparison with it in whole numbers: no rounding can hide a ratio that is too large.
+//! e^ε0 from below, and a comparison with it in whole numbers: no rounding can hide a ratio that is
+//! too large.
 
 use shuffledp_randomizers::coin::Coin;
 
@@ -33,7 +34,8 @@ pub(crate) fn ratio_is_within(high: u128, low: u128, bits: u32, exponential: u12
 fn product(x: u128, y: u128) -> (u128, u128) {
     let half = |x: u128| (x >> 64, x & u128::from(u64::MAX));
     let ((x1, x0), (y1, y0)) = (half(x), half(y));
-    // Each part product is at most (2^64 − 1)², so one half-word may be added twice without overflow.
+    // Each part product is at most (2^64 − 1)², so one half-word may be added twice without
+    // overflow.
     let low = x0 * y0;
     let middle = x1 * y0 + half(low).0;
     let other = x0 * y1 + half(middle).1;

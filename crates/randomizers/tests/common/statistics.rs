@@ -1,7 +1,9 @@
-//! Statistical checks as functions of a sampler: the same function runs on a mechanism and on a broken one.
+//! Statistical checks as functions of a sampler: the same function runs on a mechanism and on a
+//! broken one.
 //!
-//! Each answers with a p-value. A correct sampler is below [`FALSE_ALARM`] for one seed in a million (z = 4.9): seeds are fixed, so this was settled when the test was written.
-//! A planted defect must fall below [`REJECTED`], which is a thousand times less.
+//! Each answers with a p-value. A correct sampler is below [`FALSE_ALARM`] for one seed in a
+//! million (z = 4.9): seeds are fixed, so this was settled when the test was written. A planted
+//! defect must fall below [`REJECTED`], which is a thousand times less.
 
 use shuffledp_accounting::numerics::incomplete_gamma::regularised_gamma;
 use shuffledp_accounting::numerics::normal::upper_tail;
@@ -16,7 +18,8 @@ pub(crate) fn normal_p(z: f64) -> f64 {
     2.0 * upper_tail(z.abs())
 }
 
-/// Pearson's chi-square test with all cells given: P(χ²_{cells−1} > statistic). Every expected count must be at least 5, as the approximation wants.
+/// Pearson's chi-square test with all cells given: P(χ²_{cells−1} > statistic). Every expected
+/// count must be at least 5, as the approximation wants.
 pub(crate) fn chi_square_p(observed: &[u64], expected: &[f64]) -> f64 {
     assert_eq!(observed.len(), expected.len());
     assert!(expected.iter().all(|&expected| expected >= 5.0), "cells too small for a chi-square test");
@@ -39,7 +42,8 @@ pub(crate) fn fit_p(probabilities: &[f64], n: u64, sample: impl FnMut() -> usize
     chi_square_p(&histogram(probabilities.len(), n, sample), &expected)
 }
 
-/// Unbiased? The p-value of the worst coordinate, times the number of coordinates (Bonferroni). `variances` are those of one decoded report, per coordinate, *from the closed form*.
+/// Unbiased? The p-value of the worst coordinate, times the number of coordinates (Bonferroni).
+/// `variances` are those of one decoded report, per coordinate, *from the closed form*.
 pub(crate) fn unbiased_p(truth: &[f64], variances: &[f64], n: u64, mut decoded: impl FnMut() -> Vec<f64>) -> f64 {
     let mut sums = vec![0.0; truth.len()];
     for _ in 0..n {
@@ -51,7 +55,8 @@ pub(crate) fn unbiased_p(truth: &[f64], variances: &[f64], n: u64, mut decoded: 
     (truth.len() as f64 * normal_p(worst)).min(1.0)
 }
 
-/// Is the mean of E‖decoded − truth‖² the one claimed? Two-sided, with the standard error from the sample.
+/// Is the mean of E‖decoded − truth‖² the one claimed? Two-sided, with the standard error from the
+/// sample.
 pub(crate) fn variance_p(truth: &[f64], claimed: f64, n: u64, mut decoded: impl FnMut() -> Vec<f64>) -> f64 {
     let errors: Vec<f64> =
         (0..n).map(|_| decoded().iter().zip(truth).map(|(x, truth)| (x - truth) * (x - truth)).sum::<f64>()).collect();

@@ -1,7 +1,9 @@
-//! Statistical checks of continuous samplers, and the height of a uniform point of the sphere by quadrature, which shares nothing with the mechanism's own arithmetic.
+//! Statistical checks of continuous samplers, and the height of a uniform point of the sphere by
+//! quadrature, which shares nothing with the mechanism's own arithmetic.
 #![allow(dead_code, reason = "every test file is a crate of its own and uses its part")]
 
-/// The Kolmogorov–Smirnov test of `n` draws against `cdf`: an upper bound on the p-value by the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, `2e^(−2nD²)`.
+/// The Kolmogorov–Smirnov test of `n` draws against `cdf`: an upper bound on the p-value by the
+/// inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, `2e^(−2nD²)`.
 pub(crate) fn kolmogorov_smirnov_p(n: usize, cdf: impl Fn(f64) -> f64, mut sample: impl FnMut() -> f64) -> f64 {
     let mut draws: Vec<f64> = (0..n).map(|_| sample()).collect();
     draws.sort_unstable_by(f64::total_cmp);
@@ -17,8 +19,8 @@ pub(crate) fn kolmogorov_smirnov_p(n: usize, cdf: impl Fn(f64) -> f64, mut sampl
     (2.0 * (-2.0 * n * distance * distance).exp()).min(1.0)
 }
 
-/// Integrates against the law of ⟨v, u⟩, v uniform on the sphere of `dimension` ≥ 2: `t = sin φ` has density proportional to cos^(d−2) φ. Simpson's rule, `f` smooth between the given
-/// heights.
+/// Integrates against the law of ⟨v, u⟩, v uniform on the sphere of `dimension` ≥ 2: `t = sin φ`
+/// has density proportional to cos^(d−2) φ. Simpson's rule, `f` smooth between the given heights.
 pub(crate) fn over_heights(dimension: u32, from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
     let weight = |angle: f64| ((f64::from(dimension) - 2.0) * angle.cos().ln()).exp();
     let integral = |from: f64, to: f64, f: &dyn Fn(f64) -> f64| {

@@ -1,7 +1,7 @@
 //! Citations in running text that become links: arXiv numbers, DOIs and addresses.
 //!
-//! Only these three become links, and only with `https`: no text can make a page point anywhere else in disguise, because the
-//! text of a link is the citation itself.
+//! Only these three become links, and only with `https`: no text can make a page point anywhere
+//! else in disguise, because the text of a link is the citation itself.
 
 use crate::escape;
 
@@ -89,7 +89,8 @@ fn address(rest: &str) -> Option<Link> {
     })
 }
 
-/// Where an address ends: at a character that none has, and before the punctuation of the sentence around it.
+/// Where an address ends: at a character that none has, and before the punctuation of the sentence
+/// around it.
 fn end_of_address(text: &str) -> usize {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#@!$&*+,;=%()".contains(c);
     let mut end = text.find(|c| !allowed(c)).unwrap_or(text.len());

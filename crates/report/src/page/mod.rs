@@ -1,7 +1,8 @@
 //! A self-contained HTML page.
 //!
-//! No scripts, no external files, no time stamp of its own: one file to mail or to print, and the same input gives the same
-//! bytes. Links lead to sections of the page and to the sources that a text cites (see `link`).
+//! No scripts, no external files, no time stamp of its own: one file to mail or to print, and the
+//! same input gives the same bytes. Links lead to sections of the page and to the sources that a
+//! text cites (see `link`).
 
 pub(crate) mod link;
 
@@ -85,7 +86,8 @@ impl Section {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// The same section, folded away: the reader sees its title, and opens it if need be. It needs a title.
+    /// The same section, folded away: the reader sees its title, and opens it if need be. It needs
+    /// a title.
     pub fn folded(mut self) -> Self {
         self.folded = true;
         self
@@ -116,7 +118,8 @@ impl Section {
         self.push(Block::Table(table))
     }
 
-    /// Adds a plot. Its title, subtitle, caption and notes become text of the page; its size is the page's affair.
+    /// Adds a plot. Its title, subtitle, caption and notes become text of the page; its size is the
+    /// page's affair.
     ///
     /// # Errors
     /// Those of [`Plot::to_svg`].
@@ -126,7 +129,8 @@ impl Section {
         Ok(self.push(Block::Figure(Figure { title, subtitle, remarks: plot.remarks(), svgs })))
     }
 
-    /// Adds the panels of a figure: side by side where the screen is wide, below each other where it is not.
+    /// Adds the panels of a figure: side by side where the screen is wide, below each other where
+    /// it is not.
     ///
     /// # Errors
     /// Those of [`Panels::to_svg`].
@@ -141,7 +145,8 @@ impl Section {
         self.push(Block::Preformatted(text.into()))
     }
 
-    /// Adds the contents of a section, folded away behind a line of text. The section's own title is not shown.
+    /// Adds the contents of a section, folded away behind a line of text. The section's own title
+    /// is not shown.
     pub fn details(&mut self, summary: impl Into<String>, contents: Section) -> &mut Self {
         self.push(Block::Details(summary.into(), contents.blocks))
     }
@@ -206,8 +211,8 @@ impl Page {
         self.section(section)
     }
 
-    /// The same page with a footer that says how it came about: the exact command, the version of the program and the date.
-    /// What is empty is left out.
+    /// The same page with a footer that says how it came about: the exact command, the version of
+    /// the program and the date. What is empty is left out.
     pub fn provenance(
         mut self,
         command: impl Into<String>,
@@ -376,7 +381,8 @@ impl Figure {
     }
 }
 
-/// The colours of a plot in dark mode. A style sheet outranks the attributes of an SVG, which can so stay a document of its own.
+/// The colours of a plot in dark mode. A style sheet outranks the attributes of an SVG, which can
+/// so stay a document of its own.
 fn dark_plots() -> String {
     let swap = |from: palette::Colour, to: &str| {
         let hex = from.hex();

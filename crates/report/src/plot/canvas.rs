@@ -29,7 +29,8 @@ pub(super) struct Canvas {
     pub(super) least: (f64, f64),
 }
 
-/// In a page, on a screen of 56 rem and more: about as wide as the column of text, so that letters keep their size.
+/// In a page, on a screen of 56 rem and more: about as wide as the column of text, so that letters
+/// keep their size.
 pub(super) const BROAD: Canvas = Canvas {
     width: 952.0,
     height: Height::Frame(430.0),
@@ -52,7 +53,8 @@ pub(super) const NARROW: Canvas = Canvas {
 };
 
 impl Canvas {
-    /// The sheet of a picture that stands alone; letters grow with it, 1 unit being a pixel at 1200 × 800.
+    /// The sheet of a picture that stands alone; letters grow with it, 1 unit being a pixel at
+    /// 1200 × 800.
     pub(super) fn of(plot: &Plot) -> Result<Self, ReportError> {
         let (width, height) = plot.size;
         if ![width, height].iter().all(|side| (MIN_SIDE..=MAX_SIDE).contains(side)) {

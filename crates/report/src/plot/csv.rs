@@ -30,7 +30,8 @@ pub(super) fn render(plot: &Plot) -> String {
     out
 }
 
-/// The shortest text that reads back as the same double; "inf" and "NaN" as every CSV reader knows them.
+/// The shortest text that reads back as the same double; "inf" and "NaN" as every CSV reader knows
+/// them.
 fn number(x: f64) -> String {
     let text = format!("{x:?}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

@@ -29,8 +29,8 @@ pub(super) fn is_drawable(plot: &Plot, point: &(f64, f64)) -> bool {
     missing(&plot.x, point.0).or(missing(&plot.y, point.1)).is_none()
 }
 
-/// The drawable stretches of a series: sorted by x, broken where a point has no place or the curve no value, cut where it leaves
-/// what the plot shows.
+/// The drawable stretches of a series: sorted by x, broken where a point has no place or the curve
+/// no value, cut where it leaves what the plot shows.
 pub(super) fn stretches(plot: &Plot, series: &Series) -> Vec<Stretch> {
     let mut points = series.points.clone();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -67,7 +67,8 @@ fn cut(plot: &Plot, stretch: &[(f64, f64)]) -> Vec<Stretch> {
     parts
 }
 
-/// Where the line between two points, straight on the picture, passes through y = `edge` strictly between them.
+/// Where the line between two points, straight on the picture, passes through y = `edge` strictly
+/// between them.
 fn crossing(plot: &Plot, from: (f64, f64), to: (f64, f64), edge: f64) -> Option<(f64, f64)> {
     if !(from.1.min(to.1) < edge && edge < from.1.max(to.1)) {
         return None;

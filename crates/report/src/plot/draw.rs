@@ -33,7 +33,8 @@ pub(super) fn stroke_width(series: &Series) -> f64 {
     if series.emphasis { 4.2 } else { 2.3 }
 }
 
-/// The dashes of a curve: those of its key, or another rhythm than the curves of its style before it.
+/// The dashes of a curve: those of its key, or another rhythm than the curves of its style before
+/// it.
 pub(super) fn pattern(plot: &Plot, index: usize) -> &'static [f64] {
     let series = &plot.series[index];
     let before = || plot.series[..index].iter().filter(|other| other.style == series.style).count();
@@ -95,8 +96,8 @@ fn axes(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
 
 /// A tick's label, `before` of its width to the left of `at`.
 ///
-/// Base and exponent meet at one point, which both are anchored to: they touch in every font, also where the letters of a
-/// browser are narrower than ours.
+/// Base and exponent meet at one point, which both are anchored to: they touch in every font, also
+/// where the letters of a browser are narrower than ours.
 fn tick_label(
     label: &Label,
     at: (f64, f64),
@@ -127,7 +128,8 @@ fn tick_label(
 
 fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> {
     let slots = palette::slots(plot);
-    // Solid under dashed under dotted, thick under thin: where curves coincide, each shows through the next.
+    // Solid under dashed under dotted, thick under thin: where curves coincide, each shows through
+    // the next.
     let mut order: Vec<usize> = (0..plot.series.len()).collect();
     order.sort_by_key(|&index| (plot.series[index].style, !plot.series[index].emphasis));
     let pixels: Vec<Vec<Vec<(f64, f64)>>> = layout
@@ -165,7 +167,8 @@ fn curves(plot: &Plot, layout: &Layout, surface: &mut dyn Surface) -> Result<(),
 
 /// How many curves run where this one runs, point for point: drawn before it, and after it.
 ///
-/// Those drawn first are made wider, so that they are seen on both sides of the later ones, and all take turns with markers.
+/// Those drawn first are made wider, so that they are seen on both sides of the later ones, and all
+/// take turns with markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Company {
     below: usize,
@@ -188,8 +191,9 @@ impl Company {
     }
 }
 
-/// The points of a curve that carry a marker: all of a few; of many, some at even distances, which differ from curve to curve
-/// so that markers seldom meet; and points with a gap on both sides, which have nothing else to be seen by.
+/// The points of a curve that carry a marker: all of a few; of many, some at even distances, which
+/// differ from curve to curve so that markers seldom meet; and points with a gap on both sides,
+/// which have nothing else to be seen by.
 fn marked_points(
     series: &Series,
     stretches: &[Vec<(f64, f64)>],
@@ -233,7 +237,8 @@ fn words(layout: &Layout, surface: &mut dyn Surface) -> Result<(), ReportError> 
     Ok(())
 }
 
-/// Lines of text, their upper left corner at `corner`; bold ones in ink, others fainter. Returns where the next line would begin.
+/// Lines of text, their upper left corner at `corner`; bold ones in ink, others fainter. Returns
+/// where the next line would begin.
 pub(super) fn block(
     lines: &[String],
     corner: (f64, f64),

@@ -1,6 +1,8 @@
-//! The font: DejaVu Sans, carried by a crate, so that a picture does not depend on what the machine has installed.
+//! The font: DejaVu Sans, carried by a crate, so that a picture does not depend on what the machine
+//! has installed.
 //!
-//! A PNG is set in it. An SVG asks for the reader's `sans-serif`, and DejaVu, wider than most, serves to measure.
+//! A PNG is set in it. An SVG asks for the reader's `sans-serif`, and DejaVu, wider than most,
+//! serves to measure.
 
 use std::sync::OnceLock;
 
@@ -26,7 +28,8 @@ pub(super) fn font(weight: Weight) -> Result<&'static FontRef<'static>, ReportEr
     loaded.as_ref().ok_or_else(|| ReportError::Drawing("the font that came with the program cannot be read".to_owned()))
 }
 
-/// What `as_scaled` wants for letters of `size` pixels to the em: it counts ascent plus descent instead.
+/// What `as_scaled` wants for letters of `size` pixels to the em: it counts ascent plus descent
+/// instead.
 pub(super) fn pixel_scale(font: &FontRef<'static>, size: f64) -> f32 {
     let em = font.units_per_em().unwrap_or(1000.0);
     size as f32 * font.height_unscaled() / em

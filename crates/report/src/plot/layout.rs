@@ -55,7 +55,8 @@ pub(super) struct Layout {
     pub(super) title_top: f64,
     /// Where title and caption begin on the left.
     pub(super) words_left: f64,
-    /// Baselines and lines of the axes' headings, the first line first; both are anchored in their middle.
+    /// Baselines and lines of the axes' headings, the first line first; both are anchored in their
+    /// middle.
     pub(super) x_heading: Heading,
     pub(super) y_heading: Heading,
     pub(super) caption_top: f64,
@@ -102,7 +103,8 @@ impl Layout {
             + if title.is_empty() && subtitle.is_empty() { 10.0 } else { 18.0 } * unit;
         let top = above.max(canvas.least.1);
 
-        // Below it: ticks and heading of the axis, the legend if it is too wide for the side, the caption.
+        // Below it: ticks and heading of the axis, the legend if it is too wide for the side, the
+        // caption.
         let caption = words(&plot.remarks(), 6, CAPTION, Weight::Regular);
         let caption_height = caption.len() as f64 * CAPTION * LEADING * unit;
         let foot = 0.8 * margin + caption_height + if caption.is_empty() { 0.0 } else { 8.0 * unit };
@@ -114,7 +116,8 @@ impl Layout {
         let beside = legend.as_ref().filter(|legend| legend.beside).map(|legend| legend.width + BESIDE_GAP * unit);
         let legend_height = legend.as_ref().filter(|legend| !legend.beside).map_or(0.0, |legend| legend.height);
         let legend_gap = if legend_height > 0.0 { 10.0 * unit } else { 0.0 };
-        // The power of ten that a heading may get is a matter of ticks, which depend on the size of the frame: leave room.
+        // The power of ten that a heading may get is a matter of ticks, which depend on the size of
+        // the frame: leave room.
         let x_multiplier = ticks::ticks(&x, 5).multiplier;
         let x_lines = heading(&plot.x.heading_with(x_multiplier), 0.85 * (room - beside.unwrap_or(0.0)), unit);
         let x_heading_height = (1.35 + LEADING * x_lines.len().saturating_sub(1) as f64) * HEADING * unit;
@@ -232,8 +235,8 @@ fn heading(text: &str, room: f64, unit: f64) -> Vec<String> {
     lines(text, 2, room, HEADING * unit, Weight::Regular)
 }
 
-/// At most `most` ticks, and as many as have room for their labels with a gap between two; `extent` is a label's length along
-/// the axis.
+/// At most `most` ticks, and as many as have room for their labels with a gap between two; `extent`
+/// is a label's length along the axis.
 fn fitting_ticks(range: &Range, most: usize, length: f64, gap: f64, extent: &dyn Fn(&Label) -> f64) -> Ticks {
     let overlap = |ticks: &Ticks| {
         let labelled: Vec<(f64, f64)> =

@@ -35,7 +35,8 @@ pub(super) struct Legend {
     rows: Vec<f64>,
     /// From one column to the next.
     column: f64,
-    /// Rows move together, and their letters shrink, before a legend outgrows its place: by this factor.
+    /// Rows move together, and their letters shrink, before a legend outgrows its place: by this
+    /// factor.
     shrunk: f64,
 }
 
@@ -44,8 +45,9 @@ fn weight(series: &Series) -> Weight {
 }
 
 impl Legend {
-    /// The legend of a plot, unless it has nothing to tell apart; `unit` scales everything, `room` is what the picture has:
-    /// its width, and its height if that is limited. `may_stand_beside`: next to the frame where that has room, else below.
+    /// The legend of a plot, unless it has nothing to tell apart; `unit` scales everything, `room`
+    /// is what the picture has: its width, and its height if that is limited. `may_stand_beside`:
+    /// next to the frame where that has room, else below.
     pub(super) fn of(plot: &Plot, unit: f64, room: (f64, Option<f64>), may_stand_beside: bool) -> Option<Self> {
         if plot.series.iter().all(|series| series.label.is_empty()) {
             return None;

@@ -4,8 +4,8 @@ use super::palette::{Colour, PAPER};
 use super::surface::Surface;
 use crate::ReportError;
 
-/// Corners of the shapes, in radii from the centre. An eighth curve starts again at the first, in another colour: 7 shapes and
-/// 12 colours, which have no common divisor, tell 84 curves apart.
+/// Corners of the shapes, in radii from the centre. An eighth curve starts again at the first, in
+/// another colour: 7 shapes and 12 colours, which have no common divisor, tell 84 curves apart.
 const SHAPES: [&[(f64, f64)]; 7] = [
     CIRCLE,
     &[(-0.87, -0.87), (0.87, -0.87), (0.87, 0.87), (-0.87, 0.87)],

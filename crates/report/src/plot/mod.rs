@@ -1,7 +1,8 @@
 //! Curves over two axes, as SVG, PNG, PDF and CSV.
 //!
-//! The way of a plot: `curve` sorts out what can be drawn, `range` and `ticks` make the axes, `layout` decides where
-//! everything goes on a `canvas`, `draw` puts it on a `surface`, and `svg`, `png` and `pdf` are the surfaces.
+//! The way of a plot: `curve` sorts out what can be drawn, `range` and `ticks` make the axes,
+//! `layout` decides where everything goes on a `canvas`, `draw` puts it on a `surface`, and `svg`,
+//! `png` and `pdf` are the surfaces.
 
 mod canvas;
 mod csv;
@@ -128,7 +129,8 @@ impl Axis {
 
 /// How a curve is stroked.
 ///
-/// Dashed curves are drawn over solid ones and dotted over both, so that curves which coincide all remain visible.
+/// Dashed curves are drawn over solid ones and dotted over both, so that curves which coincide all
+/// remain visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Style {
@@ -148,8 +150,8 @@ pub enum Style {
 pub struct Series {
     /// Its name in the legend.
     pub label: String,
-    /// Its points in any order; they are joined by increasing x. A point that cannot be drawn (infinite, not a number, not
-    /// positive on a logarithmic axis) is a gap in the curve.
+    /// Its points in any order; they are joined by increasing x. A point that cannot be drawn
+    /// (infinite, not a number, not positive on a logarithmic axis) is a gap in the curve.
     pub points: Vec<(f64, f64)>,
     /// Where the curve has no value: points on either side of such an x are not joined.
     pub breaks: Vec<f64>,
@@ -159,7 +161,8 @@ pub struct Series {
     pub emphasis: bool,
     /// Whether its markers are open, to tell two families of curves apart.
     pub open_markers: bool,
-    /// Its place in a table of everything that is ever drawn: decides colour, marker and rhythm; see [`Series::key`].
+    /// Its place in a table of everything that is ever drawn: decides colour, marker and rhythm;
+    /// see [`Series::key`].
     pub key: Option<usize>,
     /// What CSV calls it; the label if empty.
     pub id: String,
@@ -195,13 +198,14 @@ impl Series {
         self
     }
 
-    /// The same curve with the colour, the marker and the rhythm of dashes that belong to `key`, in this picture and in every
-    /// other.
+    /// The same curve with the colour, the marker and the rhythm of dashes that belong to `key`, in
+    /// this picture and in every other.
     ///
-    /// The caller keeps a fixed table, such as the list of all bounds, and passes a curve's position in it. Colour and marker
-    /// are read off two fixed lists, of 12 colours and 7 shapes: `key % 12` and `key % 7`, so that 84 keys look different,
-    /// and two keys with the same colour have different markers. Curves without a key take the first looks that no key of
-    /// the picture has taken.
+    /// The caller keeps a fixed table, such as the list of all bounds, and passes a curve's
+    /// position in it. Colour and marker are read off two fixed lists, of 12 colours and 7 shapes:
+    /// `key % 12` and `key % 7`, so that 84 keys look different, and two keys with the same colour
+    /// have different markers. Curves without a key take the first looks that no key of the picture
+    /// has taken.
     pub fn key(mut self, key: usize) -> Self {
         self.key = Some(key);
         self
@@ -250,7 +254,8 @@ pub struct Plot {
     pub y: Axis,
     /// The curves, in the order of the legend.
     pub series: Vec<Series>,
-    /// The smallest and the largest y that is shown: curves are cut where they leave this stretch. CSV holds everything.
+    /// The smallest and the largest y that is shown: curves are cut where they leave this stretch.
+    /// CSV holds everything.
     pub shown: (f64, f64),
     /// Remarks below the picture; [`Plot::notes`] follow them.
     pub caption: String,
@@ -258,7 +263,8 @@ pub struct Plot {
     pub size: (u32, u32),
     /// What CSV calls the column of x; the heading of the axis if empty.
     pub x_id: String,
-    /// Values that the vertical axis reaches, whatever the curves do: panels of a figure have one range.
+    /// Values that the vertical axis reaches, whatever the curves do: panels of a figure have one
+    /// range.
     pub(crate) reach: Option<(f64, f64)>,
 }
 
@@ -329,12 +335,14 @@ impl Plot {
     /// The picture as an SVG document.
     ///
     /// # Errors
-    /// [`ReportError::NothingToDraw`] without a drawable point, [`ReportError::PictureSize`] for an absurd size.
+    /// [`ReportError::NothingToDraw`] without a drawable point, [`ReportError::PictureSize`] for an
+    /// absurd size.
     pub fn to_svg(&self) -> Result<String, ReportError> {
         svg::render(&Planned::on(self, &Canvas::of(self)?)?, None)
     }
 
-    /// The picture for a page, which says title, subtitle and caption itself: once for wide screens and once for narrow ones.
+    /// The picture for a page, which says title, subtitle and caption itself: once for wide screens
+    /// and once for narrow ones.
     pub(crate) fn to_page_svgs(&self) -> Result<[String; 2], ReportError> {
         let on = |canvas, class| svg::render(&Planned::on(self, canvas)?, Some(class));
         Ok([on(&canvas::BROAD, "broad")?, on(&canvas::NARROW, "narrow")?])
@@ -348,8 +356,9 @@ impl Plot {
         png::render(&Planned::on(self, &Canvas::of(self)?)?)
     }
 
-    /// The picture as a PDF file of one page, a pixel being 1/96 inch. Its fonts are in it, and letters remain letters: they can
-    /// be searched and copied. It carries no date: the same plot gives the same bytes.
+    /// The picture as a PDF file of one page, a pixel being 1/96 inch. Its fonts are in it, and
+    /// letters remain letters: they can be searched and copied. It carries no date: the same plot
+    /// gives the same bytes.
     ///
     /// # Errors
     /// As [`Plot::to_svg`].
@@ -357,9 +366,10 @@ impl Plot {
         pdf::render(&Planned::on(self, &Canvas::of(self)?)?)
     }
 
-    /// The data as CSV, one row for every point: x, which series ("bound" if the series have identifiers, else "series"),
-    /// what is known about it (name, kind, standing, each if any series has it) and the value. Series come in their order,
-    /// their points by increasing x. Every value is written in full, those that a picture leaves out too.
+    /// The data as CSV, one row for every point: x, which series ("bound" if the series have
+    /// identifiers, else "series"), what is known about it (name, kind, standing, each if any
+    /// series has it) and the value. Series come in their order, their points by increasing x.
+    /// Every value is written in full, those that a picture leaves out too.
     pub fn to_csv(&self) -> String {
         csv::render(self)
     }

@@ -159,8 +159,9 @@ fn texts_keep_clear_of_each_other() {
                 for count in [1, 3, 12] {
                     let plot =
                         plot(axis(log.0, x), axis(log.1, y).unit("natural logarithm"), from, to, &NAMES[..count]);
-                    // In a page no letters but exponents are below 14 px. The broad picture is shown from a window of
-                    // 56 rem on, of which 2.5 rem are margins; the narrow one from 390 px on without being shrunk.
+                    // In a page no letters but exponents are below 14 px. The broad picture is
+                    // shown from a window of 56 rem on, of which 2.5 rem are margins; the narrow
+                    // one from 390 px on without being shrunk.
                     check(&plot, &BROAD, 14.0 * BROAD.width / (53.5 * 16.0));
                     check(&plot, &NARROW, 14.0);
                     for size in [(1200, 800), (800, 600), (640, 640), (1600, 700)] {

@@ -1,8 +1,9 @@
-//! The colours: those of Okabe and Ito, which people with any colour vision can tell apart, and four darker ones.
+//! The colours: those of Okabe and Ito, which people with any colour vision can tell apart, and
+//! four darker ones.
 //!
-//! M. Okabe, K. Ito: *Color Universal Design* (2008). Their yellow is left out: on white it has no contrast. Indigo and wine are
-//! P. Tol's (*Colour schemes*, 2021, "muted"); violet and brown were chosen to be far from all others for every kind of colour
-//! vision, as the test below computes.
+//! M. Okabe, K. Ito: *Color Universal Design* (2008). Their yellow is left out: on white it has no
+//! contrast. Indigo and wine are P. Tol's (*Colour schemes*, 2021, "muted"); violet and brown were
+//! chosen to be far from all others for every kind of colour vision, as the test below computes.
 
 use super::Plot;
 
@@ -49,8 +50,8 @@ pub(super) fn curve(slot: usize) -> Colour {
     CURVES[slot % CURVES.len()].0
 }
 
-/// Per curve, where it stands in the lists of colours and of markers: its key, or the first place that no key and no curve
-/// before it has taken.
+/// Per curve, where it stands in the lists of colours and of markers: its key, or the first place
+/// that no key and no curve before it has taken.
 pub(super) fn slots(plot: &Plot) -> Vec<usize> {
     let taken = |slot: &usize| plot.series.iter().any(|series| series.key == Some(*slot));
     let mut free = (0..).filter(|slot| !taken(slot));
@@ -81,8 +82,9 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// Full colour vision, protanopia, deuteranopia and tritanopia: G. Machado, M. Oliveira, L. Fernandes: *A
-    /// physiologically-based model for simulation of color vision deficiency* (2009), severity 1.
+    /// Full colour vision, protanopia, deuteranopia and tritanopia: G. Machado, M. Oliveira, L.
+    /// Fernandes: *A physiologically-based model for simulation of color vision deficiency* (2009),
+    /// severity 1.
     const VISIONS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -100,7 +102,8 @@ mod tests {
     fn every_eye_tells_the_colours_apart() {
         for (i, (a, dark_a)) in CURVES.into_iter().enumerate() {
             for (b, dark_b) in CURVES.into_iter().skip(i + 1) {
-                // 2.3 is just noticeable, side by side. Okabe and Ito's green and grey are the closest, 9.6 apart.
+                // 2.3 is just noticeable, side by side. Okabe and Ito's green and grey are the
+                // closest, 9.6 apart.
                 assert!(distance(a, b) > 9.0, "{a:?} {b:?}: {}", distance(a, b));
                 assert!(distance(dark_a, dark_b) > 9.0, "dark {a:?} {b:?}: {}", distance(dark_a, dark_b));
             }

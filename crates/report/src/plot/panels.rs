@@ -12,9 +12,9 @@ use crate::{Format, ReportError};
 
 /// Plots beside each other, with one legend below them.
 ///
-/// Frames have one size and stand in line. Panels with the same vertical axis have the same range. A
-/// panel's subtitle stands above its frame; its own title and caption are not shown. A curve looks
-/// alike in every panel if it has a [`key`](crate::Series::key), which the legend goes by.
+/// Frames have one size and stand in line. Panels with the same vertical axis have the same range.
+/// A panel's subtitle stands above its frame; its own title and caption are not shown. A curve
+/// looks alike in every panel if it has a [`key`](crate::Series::key), which the legend goes by.
 ///
 /// ```
 /// use shuffledp_report::{Axis, Panels, Plot, Series};
@@ -113,10 +113,12 @@ impl Panels {
         svg::render(&Laid::of(self, self.sheet()?)?, None)
     }
 
-    /// The figure for a page, which says title, subtitle and caption itself: for wide screens and for narrow ones.
+    /// The figure for a page, which says title, subtitle and caption itself: for wide screens and
+    /// for narrow ones.
     pub(crate) fn to_page_svgs(&self) -> Result<[String; 2], ReportError> {
         let columns = self.panels.len().clamp(1, MOST_IN_A_ROW);
-        // Letters of side-by-side panels are a little smaller than those of a single plot, and not below 14 pixels.
+        // Letters of side-by-side panels are a little smaller than those of a single plot, and not
+        // below 14 pixels.
         let (unit, frame) = if columns == 1 { (0.95, 400.0) } else { (0.86, 290.0) };
         let broad = Sheet { width: 952.0, columns, frame, unit, margin: 4.0, words: false };
         let narrow = Sheet { width: 350.0, columns: 1, frame: 260.0, unit: 0.92, margin: 2.0, words: false };
@@ -124,7 +126,8 @@ impl Panels {
         Ok([on(broad, "broad")?, on(narrow, "narrow")?])
     }
 
-    /// The figure as the contents of a file. CSV has the rows of every panel, with the panel's number in front.
+    /// The figure as the contents of a file. CSV has the rows of every panel, with the panel's
+    /// number in front.
     ///
     /// # Errors
     /// As [`Panels::to_svg`].
@@ -137,8 +140,8 @@ impl Panels {
         }
     }
 
-    /// The data of all panels as CSV: that of [`Plot::to_csv`] with the panel's number in front, under a head of its own where
-    /// panels differ in what they vary.
+    /// The data of all panels as CSV: that of [`Plot::to_csv`] with the panel's number in front,
+    /// under a head of its own where panels differ in what they vary.
     pub fn to_csv(&self) -> String {
         let mut out = String::new();
         let mut head = String::new();
@@ -214,7 +217,8 @@ impl<'a> Laid<'a> {
     }
 }
 
-/// The panels without titles and captions; those with the same vertical axis reach from the lowest of their values to the highest.
+/// The panels without titles and captions; those with the same vertical axis reach from the lowest
+/// of their values to the highest.
 fn with_common_range(panels: &[Plot]) -> Vec<Plot> {
     let ends = |plot: &Plot| {
         let drawn = plot.series.iter().flat_map(|series| curve::stretches(plot, series));

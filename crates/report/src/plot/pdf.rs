@@ -1,7 +1,8 @@
 //! The picture as a PDF file: one page of vector graphics, its fonts inside.
 //!
-//! Letters are set in the font that measured them, of which the file carries the glyphs that it uses, and a table back to
-//! characters: ε can be searched and copied. There is no date and no random identifier in the file.
+//! Letters are set in the font that measured them, of which the file carries the glyphs that it
+//! uses, and a table back to characters: ε can be searched and copied. There is no date and no
+//! random identifier in the file.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -231,7 +232,8 @@ impl Surface for Sheet {
             Anchor::Middle => length / 2.0,
             Anchor::End => length,
         };
-        // Direction of the line, direction of "up" in a letter, place: the page is measured downwards.
+        // Direction of the line, direction of "up" in a letter, place: the page is measured
+        // downwards.
         let matrix = if text.upright {
             let (x, y) = place((text.at.0, text.at.1 + before));
             [0.0, -1.0, -1.0, 0.0, x, y]

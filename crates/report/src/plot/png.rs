@@ -1,8 +1,8 @@
 //! The picture as a PNG file.
 //!
-//! plotters fills shapes at whole pixels and hardly smooths them, so they are drawn three times as large and averaged down.
-//! Text is set directly with `ab_glyph`: plotters 0.3.7 forgets the space that belongs to the left of a letter, and its
-//! rotated text is coarse.
+//! plotters fills shapes at whole pixels and hardly smooths them, so they are drawn three times as
+//! large and averaged down. Text is set directly with `ab_glyph`: plotters 0.3.7 forgets the space
+//! that belongs to the left of a letter, and its rotated text is coarse.
 
 use ab_glyph::{Font as _, ScaleFont as _};
 use plotters::backend::BitMapBackend;
@@ -41,7 +41,8 @@ fn encode(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, ReportE
     let mut encoder = png::Encoder::new(&mut out, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    // For line art this filter and the fast compressor are a third larger than the best, in a third of the time.
+    // For line art this filter and the fast compressor are a third larger than the best, in a third
+    // of the time.
     encoder.set_compression(png::Compression::Fast);
     encoder.set_filter(png::Filter::Paeth);
     let mut writer = encoder.write_header()?;
@@ -99,7 +100,8 @@ impl Bitmap<'_> {
     /// Fills a rectangle with sides along the axes, which plotters does row by row.
     fn upright_rectangle(&mut self, corners: &[(f64, f64); 4], colour: Colour) -> Result<(), ReportError> {
         let (a, b) = (corners[0], corners[2]);
-        // Round place and size apart: lines of one width then come out equally thick wherever they are, and never vanish.
+        // Round place and size apart: lines of one width then come out equally thick wherever they
+        // are, and never vanish.
         let (left, top) = point((a.0.min(b.0), a.1.min(b.1)));
         let (width, height) = (unit((a.0 - b.0).abs()).max(1), unit((a.1 - b.1).abs()).max(1));
         self.backend.draw_rect((left, top), (left + width, top + height), &rgb(colour), true).map_err(drawing)
@@ -137,7 +139,8 @@ impl Surface for Bitmap<'_> {
             }
             let along = (dx / length, dy / length);
             let upright = dx.abs() < 1e-6 || dy.abs() < 1e-6;
-            // A polygon of plotters covers the pixels on its edge too, and so comes out wider by one.
+            // A polygon of plotters covers the pixels on its edge too, and so comes out wider by
+            // one.
             let half = if upright { width } else { (width - 1.0 / OVERSAMPLING as f64).max(0.1) } / 2.0;
             let (nx, ny) = (-along.1 * half, along.0 * half);
             let [a, b] = [pair[0], pair[1]];
@@ -177,7 +180,8 @@ impl Surface for Bitmap<'_> {
         for c in text.text.chars() {
             let id = scaled.glyph_id(c);
             along += previous.map_or(0.0, |before| scaled.kern(before, id));
-            // The glyph's own fraction of a pixel goes into its outline, so that letters keep their distances.
+            // The glyph's own fraction of a pixel goes into its outline, so that letters keep their
+            // distances.
             let (x, y) = (text.at.0 as f32, text.at.1 as f32);
             let origin = if text.upright { ab_glyph::point(along, 0.0) } else { ab_glyph::point(x + along, y.round()) };
             if let Some(outline) = font.outline_glyph(id.with_scale_and_position(scaled.scale(), origin)) {

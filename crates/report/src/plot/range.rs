@@ -2,7 +2,8 @@
 
 use super::Scale;
 
-/// The stretch of an axis that is shown, in the axis's own measure: values if linear, their base-10 logarithms if not.
+/// The stretch of an axis that is shown, in the axis's own measure: values if linear, their base-10
+/// logarithms if not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub(super) scale: Scale,
@@ -19,8 +20,8 @@ const LOG_LIMITS: (f64, f64) = (-323.4, 308.26);
 const MARGIN: f64 = 0.04;
 
 impl Range {
-    /// A range that holds all `values` (which must have a place on the scale) with a little room around them; `None` if there
-    /// are no values.
+    /// A range that holds all `values` (which must have a place on the scale) with a little room
+    /// around them; `None` if there are no values.
     pub(super) fn around(scale: Scale, values: impl Iterator<Item = f64>) -> Option<Self> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values {
@@ -37,7 +38,8 @@ impl Range {
     }
 
     fn linear(low: f64, high: f64) -> Self {
-        // Closer than this and the labels would not tell the ticks apart, or their distance would be subnormal.
+        // Closer than this and the labels would not tell the ticks apart, or their distance would
+        // be subnormal.
         let least = (1e-9 * low.abs().max(high.abs())).max(1e-290);
         let half_span = high / 2.0 - low / 2.0; // halves: the span of two doubles can exceed every double
         let constant = half_span < least;
@@ -66,7 +68,8 @@ impl Range {
             return Self { scale: Scale::Log, low, high, whole: false };
         }
         let margin = MARGIN * span;
-        // An end that almost reaches a power of ten goes on to it; the data of a sweep usually start and end at one.
+        // An end that almost reaches a power of ten goes on to it; the data of a sweep usually
+        // start and end at one.
         let settle = |end: f64, outward: f64, decade: f64| {
             if (decade - end).abs() <= 1e-9 {
                 end

@@ -98,7 +98,8 @@ const LABELLED: [&[u32]; 2] = [&[1], &[1, 2, 5]];
 /// How many decades from one label to the next, where not each can have one.
 const STRIDES: [usize; 10] = [2, 3, 4, 5, 10, 20, 25, 50, 100, 200];
 
-/// Powers of ten, and if those are fewer than three, 2 and 5 times powers of ten too, unless these are too many.
+/// Powers of ten, and if those are fewer than three, 2 and 5 times powers of ten too, unless these
+/// are too many.
 fn log(range: &Range, most: usize) -> Ticks {
     let (first, last) = ((range.low - 1e-9).ceil() as i32, (range.high + 1e-9).floor() as i32);
     let decades = (last - first + 1).max(0) as usize;

@@ -11,13 +11,15 @@ use sha2::{Digest, Sha256};
 pub enum BatchEvent<'a> {
     /// The header, verified. Comes first and once.
     Header(BatchHeader),
-    /// A record, not yet covered by a verified signature: nothing may be done for good before [`BatchEvent::End`].
+    /// A record, not yet covered by a verified signature: nothing may be done for good before
+    /// [`BatchEvent::End`].
     Record(&'a [u8]),
     /// Everything has come and the shuffler signed it. Comes last and once.
     End,
 }
 
-/// Reads a batch that the holder of one key signed. Holds a record at most, and no more bytes than have come.
+/// Reads a batch that the holder of one key signed. Holds a record at most, and no more bytes than
+/// have come.
 #[derive(Debug)]
 pub struct BatchDecoder {
     key: VerifyingKey,
@@ -41,8 +43,9 @@ impl BatchDecoder {
         Self { key, state: State::Header, partial: Partial::default(), hash: Sha256::new() }
     }
 
-    /// Takes bytes off the front of `input` and says what they complete; `None` when more are needed. To be called until it answers `None`, with each piece that
-    /// arrives. After an error it only fails.
+    /// Takes bytes off the front of `input` and says what they complete; `None` when more are
+    /// needed. To be called until it answers `None`, with each piece that arrives. After an error
+    /// it only fails.
     ///
     /// ```
     /// # use shuffledp_wire::{BatchDecoder, BatchEvent, Result};

@@ -7,8 +7,9 @@ use crate::report::{inner_header, split};
 use crate::signed::Signed;
 use sha2::{Digest, Sha256};
 
-/// Appends a batch's bytes to a buffer of the caller's, who sends and empties it as often as it likes. The same header, records and key give the same bytes, so that
-/// a batch can be streamed again from where it is stored.
+/// Appends a batch's bytes to a buffer of the caller's, who sends and empties it as often as it
+/// likes. The same header, records and key give the same bytes, so that a batch can be streamed
+/// again from where it is stored.
 #[derive(Debug, Clone)]
 pub struct BatchEncoder {
     hash: Sha256,
@@ -36,7 +37,8 @@ impl BatchEncoder {
         Ok(())
     }
 
-    /// Appends the signed end. Refused before all records were written: a short batch must not look like a whole one.
+    /// Appends the signed end. Refused before all records were written: a short batch must not look
+    /// like a whole one.
     pub fn finish(self, key: &SigningKey, out: &mut Vec<u8>) -> Result<()> {
         if self.left != 0 {
             return Err(WireError::Batch { reason: "fewer records than the header says" });

@@ -10,7 +10,8 @@ use crate::signed::SIGNATURE_LEN;
 /// No batch has more records.
 const MAX_RECORDS: u64 = 1 << 32;
 
-/// What a batch is and how long. Signed by itself, so that a server refuses what is not its shuffler's before it reads a record.
+/// What a batch is and how long. Signed by itself, so that a server refuses what is not its
+/// shuffler's before it reads a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchHeader {
     /// Its name.

@@ -1,4 +1,5 @@
-//! A batch as a stream: signed header, records, signed hash of all before. Neither side ever holds more than one record of it.
+//! A batch as a stream: signed header, records, signed hash of all before. Neither side ever holds
+//! more than one record of it.
 //!
 //! ```text
 //! Signed<BatchHeader> (198) ‖ count × record (record_len each) ‖ Signed<BatchEnd> (98)

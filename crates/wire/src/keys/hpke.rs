@@ -1,4 +1,5 @@
-//! HPKE keys of the one suite of version 1: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM (RFC 9180: 0x0020, 0x0001, 0x0001).
+//! HPKE keys of the one suite of version 1: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM
+//! (RFC 9180: 0x0020, 0x0001, 0x0001).
 
 use super::text;
 use crate::error::{Result, WireError};
@@ -21,12 +22,14 @@ const PRIME: [u8; 32] = {
     prime
 };
 
-/// A public key that reports are sealed to. Its text is that of configuration files: `shuffledp-hpke-public-v1:…`.
+/// A public key that reports are sealed to. Its text is that of configuration files:
+/// `shuffledp-hpke-public-v1:…`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HpkePublicKey(Public);
 
 impl HpkePublicKey {
-    /// From its bytes. Second spellings of a key (a number of p or more) are refused here; points of small order when something is sealed to them.
+    /// From its bytes. Second spellings of a key (a number of p or more) are refused here; points
+    /// of small order when something is sealed to them.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self> {
         let wrong = WireError::UnusableKey { kind: "HPKE public key" };
         if bytes.iter().rev().ge(PRIME.iter().rev()) {
@@ -65,7 +68,8 @@ impl FromStr for HpkePublicKey {
     }
 }
 
-/// A secret that opens what was sealed to its public half. Wiped when dropped; `Debug` shows the public half only.
+/// A secret that opens what was sealed to its public half. Wiped when dropped; `Debug` shows the
+/// public half only.
 #[derive(Clone)]
 pub struct HpkeSecretKey(KeyPair);
 
@@ -75,7 +79,8 @@ impl HpkeSecretKey {
         Ok(Self::derive(system_bytes()?.as_slice()))
     }
 
-    /// `DeriveKeyPair` of RFC 9180, section 7.1.3, for test vectors. Who knows the material can open reports.
+    /// `DeriveKeyPair` of RFC 9180, section 7.1.3, for test vectors. Who knows the material can
+    /// open reports.
     pub fn derive(material: &[u8]) -> Self {
         Self(Kem::derive_keypair(material).0)
     }

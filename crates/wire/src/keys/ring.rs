@@ -63,7 +63,8 @@ impl<R: Role> SecretKeys<R> {
         Self::new(vec![(KeyId(0), HpkeSecretKey::generate()?)])
     }
 
-    /// A new key in front, with the first free id after the newest one's; the oldest go, so that `keep` remain (at least the new one, at most 16).
+    /// A new key in front, with the first free id after the newest one's; the oldest go, so that
+    /// `keep` remain (at least the new one, at most 16).
     pub fn rotate(&mut self, keep: usize) -> Result<KeyId> {
         let mut next = KeyId(self.keys.first().map_or(0, |(id, _)| id.0.wrapping_add(1)));
         while self.get(next).is_some() {
@@ -89,7 +90,8 @@ impl<R: Role> SecretKeys<R> {
         self.keys.iter().map(|(id, key)| (*id, key.public_key())).collect()
     }
 
-    /// One line per key, newest first: its id, a blank, the key's text. For a file that only its owner may read.
+    /// One line per key, newest first: its id, a blank, the key's text. For a file that only its
+    /// owner may read.
     pub fn to_text(&self) -> Zeroizing<String> {
         let mut text = Zeroizing::new(String::with_capacity(self.keys.len() * 80));
         for (id, key) in &self.keys {
@@ -99,7 +101,8 @@ impl<R: Role> SecretKeys<R> {
         text
     }
 
-    /// From the text of [`to_text`](Self::to_text). Empty lines and lines that start with `#` are skipped.
+    /// From the text of [`to_text`](Self::to_text). Empty lines and lines that start with `#` are
+    /// skipped.
     pub fn from_text(text: &str) -> Result<Self> {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let keys = lines.map(|line| {

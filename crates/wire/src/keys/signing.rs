@@ -54,7 +54,8 @@ impl fmt::Debug for SigningKey {
 pub struct VerifyingKey(ed25519_dalek::VerifyingKey);
 
 impl VerifyingKey {
-    /// From its bytes. Keys of small order, which verify what nobody signed, and second spellings of a key are refused.
+    /// From its bytes. Keys of small order, which verify what nobody signed, and second spellings
+    /// of a key are refused.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self> {
         let wrong = WireError::UnusableKey { kind: "verifying key" };
         let key = ed25519_dalek::VerifyingKey::from_bytes(bytes).map_err(|_| wrong.clone())?;
@@ -67,7 +68,8 @@ impl VerifyingKey {
         self.0.as_bytes()
     }
 
-    /// Strict: canonical scalar, no point of small order, the equation without cofactor; so every verifier agrees.
+    /// Strict: canonical scalar, no point of small order, the equation without cofactor; so every
+    /// verifier agrees.
     pub(crate) fn verifies(&self, bytes: &[u8], signature: &[u8; 64]) -> bool {
         self.0.verify_strict(bytes, &ed25519_dalek::Signature::from_bytes(signature)).is_ok()
     }

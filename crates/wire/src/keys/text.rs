@@ -1,4 +1,5 @@
-//! `prefix:BASE64` for 32 bytes. The prefix says what they are, so that a secret is not taken for a public key and the other way round.
+//! `prefix:BASE64` for 32 bytes. The prefix says what they are, so that a secret is not taken for a
+//! public key and the other way round.
 
 use crate::error::{Result, WireError};
 use base64ct::{Base64, Encoding};

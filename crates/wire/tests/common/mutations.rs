@@ -1,5 +1,6 @@
-//! Wrong bytes, many of them: good frames of every kind, changed in the ways that break parsers, against every parser. Shared by `tests/mutated.rs` and
-//! `examples/mutate.rs`; what is asserted is asserted here.
+//! Wrong bytes, many of them: good frames of every kind, changed in the ways that break parsers,
+//! against every parser. Shared by `tests/mutated.rs` and `examples/mutate.rs`; what is asserted is
+//! asserted here.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
@@ -94,7 +95,8 @@ impl Corpus {
         Self { frames, stream, payload, context, signing, server, shuffler }
     }
 
-    /// `count` mutated frames against every parser that costs no curve arithmetic; one in a hundred also against the stream's decoder.
+    /// `count` mutated frames against every parser that costs no curve arithmetic; one in a hundred
+    /// also against the stream's decoder.
     pub(crate) fn parse(&self, seed: u64, stream: u64, count: u64) -> Tally {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
@@ -145,7 +147,8 @@ impl Corpus {
         tally.count(&result);
     }
 
-    /// `count` mutated reports through HPKE, outer and inner in turns. None opens, unless the mutation changed nothing.
+    /// `count` mutated reports through HPKE, outer and inner in turns. None opens, unless the
+    /// mutation changed nothing.
     pub(crate) fn sealed(&self, seed: u64, stream: u64, count: u64) -> Tally {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
@@ -198,7 +201,8 @@ fn drain(decoder: &mut BatchDecoder, piece: &mut &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// One change: bits, bytes, numbers that are often a limit, cuts, insertions, repetitions, pieces of another frame.
+/// One change: bits, bytes, numbers that are often a limit, cuts, insertions, repetitions, pieces
+/// of another frame.
 fn mutate(frame: &mut Vec<u8>, other: &[u8], rng: &mut ChaCha8Rng) {
     const LIMITS: [u64; 12] = [0, 1, 16, 17, 0x7f, 0xff, 0x4001, 0xffff, 1 << 24, (1 << 24) + 1, 1 << 53, u64::MAX];
     let place = |frame: &[u8], rng: &mut ChaCha8Rng| rng.random_range(0..=frame.len());

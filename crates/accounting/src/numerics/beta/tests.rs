@@ -7,7 +7,8 @@ fn relative(value: f64, truth: f64) -> f64 {
 
 #[test]
 fn closed_forms() {
-    // I_x(a, 1) = x^a, I_x(1, b) = 1 − (1−x)^b, I_x(½, ½) = (2/π) asin √x; exponents up to 200 cost 200 ulps.
+    // I_x(a, 1) = x^a, I_x(1, b) = 1 − (1−x)^b, I_x(½, ½) = (2/π) asin √x; exponents up to 200 cost
+    // 200 ulps.
     for a in [0.5, 1.0, 3.0, 29.0, 31.0, 200.0_f64] {
         for x in [0.05, 0.2, 0.5, 0.9_f64] {
             assert!(relative(regularised_beta(a, 1.0, x).0, x.powf(a)) < 2e-15 * (1.0 + a * -x.ln()), "{a} {x}");
@@ -91,7 +92,8 @@ proptest! {
 
     #[test]
     fn recurrence((a, b, x) in parameters()) {
-        // I_x(a, b) = I_x(a+1, b) + power term/a (DLMF 8.17.20): the three are computed independently.
+        // I_x(a, b) = I_x(a+1, b) + power term/a (DLMF 8.17.20): the three are computed
+        // independently.
         let term = ln_power_term(a, b, Proportion::from_value(x));
         let step = scaled_exp(term.exponent, term.scale.sqrt()) / a;
         let here = regularised_beta(a, b, x).0;

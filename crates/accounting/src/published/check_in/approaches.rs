@@ -11,7 +11,8 @@ use crate::numerics::log_sum::{ln_expm1, log_sum_exp};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::Question;
 
-/// Orders above it are not tried by Approach 1, which needs all orders below for every number of speakers.
+/// Orders above it are not tried by Approach 1, which needs all orders below for every number of
+/// speakers.
 const MAX_ORDER: f64 = 128.0;
 
 /// The number of speakers is grouped into about so many blocks.
@@ -87,10 +88,11 @@ struct Block {
     delta: f64,
 }
 
-/// The shuffles of k ~ Bin(n, γ) reports by Feldman, McMillan, Talwar 2021, Theorem 3.8 (ε0 where its condition fails).
+/// The shuffles of k ~ Bin(n, γ) reports by Feldman, McMillan, Talwar 2021, Theorem 3.8 (ε0 where
+/// its condition fails).
 ///
-/// Within ten standard deviations of the mean, k is grouped into blocks that count as their smallest k; what lies outside
-/// joins the outermost blocks.
+/// Within ten standard deviations of the mean, k is grouped into blocks that count as their
+/// smallest k; what lies outside joins the outermost blocks.
 fn shuffled_blocks(question: &Question) -> Result<Vec<Block>> {
     let (rate, clients) = asked::check_in(question)?;
     let (local_epsilon, local_delta) = local_pair(question)?;

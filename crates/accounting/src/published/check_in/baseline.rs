@@ -1,4 +1,5 @@
-//! Appendix B: a bound on the number of speakers, subsampling, no gain from shuffling; composed in two ways.
+//! Appendix B: a bound on the number of speakers, subsampling, no gain from shuffling; composed in
+//! two ways.
 
 use super::super::dp_analysis::DpAnalysis;
 use super::super::{asked, gdp, kov15, subsampling};
@@ -15,8 +16,8 @@ use crate::scheme::{LocalGuarantee, Question};
 pub fn speakers_upper(clients: u64, rate: f64, excess: f64) -> u64 {
     // The tail is good to 1e-12 of itself; l then errs upward.
     let allowed = excess * (1.0 - 1e-9);
-    // Bernstein: P(k ≥ nγ + x) ≤ e^(−x²/(2(nγ + x/3))), which is at most δ' at x = √(2nγL) + L, L = ln(1/δ'). Only a place
-    // to start from: the search checks both ends.
+    // Bernstein: P(k ≥ nγ + x) ≤ e^(−x²/(2(nγ + x/3))), which is at most δ' at x = √(2nγL) + L,
+    // L = ln(1/δ'). Only a place to start from: the search checks both ends.
     let (mean, ln) = (clients as f64 * rate, -allowed.ln());
     let enough = ((mean + (2.0 * mean * ln).sqrt() + ln).ceil() as u64).saturating_add(1).clamp(1, clients);
     let found = smallest_safe_u64((mean as u64).clamp(1, enough), enough, |l| {
@@ -25,8 +26,9 @@ pub fn speakers_upper(clients: u64, rate: f64, excess: f64) -> u64 {
     found.ok().flatten().unwrap_or(clients)
 }
 
-/// (ε, δ) of one round: with probability 1 − δ' at most l clients came, and a sample of l out of n amplifies (ε0, δ0):
-/// `ε = ln(1 + (l/n)(e^ε0 − 1))`, `δ = (l/n)δ0 + δ'`. Sound: given k, the victim is among them with probability k/n ≤ l/n.
+/// (ε, δ) of one round: with probability 1 − δ' at most l clients came, and a sample of l out of n
+/// amplifies (ε0, δ0): `ε = ln(1 + (l/n)(e^ε0 − 1))`, `δ = (l/n)δ0 + δ'`. Sound: given k, the
+/// victim is among them with probability k/n ≤ l/n.
 fn one_round(local: (f64, f64), clients: u64, rate: f64, excess: f64) -> (f64, f64) {
     let share = (speakers_upper(clients, rate, excess) as f64 / clients as f64).next_up().min(1.0);
     (subsampling::epsilon_upper(share, local.0), (subsampling::delta_upper(share, local.1) + excess).next_up())
@@ -72,8 +74,8 @@ impl RenyiCurve for Converted {
 
 /// `check-in-strong-composition`: the same round, composed by Kairouz, Oh, Viswanath 2015. Sound.
 ///
-/// A round may exceed its l with probability δ' = share·δ/T, and the rest of δ is left for the local δ0 and for δ̃. Every
-/// split is valid; the best of a few is taken.
+/// A round may exceed its l with probability δ' = share·δ/T, and the rest of δ is left for the
+/// local δ0 and for δ̃. Every split is valid; the best of a few is taken.
 pub struct StrongComposition;
 
 const SHARES: [f64; 4] = [0.3, 1e-2, 1e-4, 1e-7];

@@ -8,10 +8,11 @@ const SEARCH: (f64, f64) = (-700.0, 40.0);
 /// The *smallest* Rényi divergence at `order` of a pair with hockey-stick divergence δ at ε:
 /// `ε + ln min_{r∈(δ,1)} [r^λ(r−δ)^(1−λ) + (1−r)^λ(e^ε − r + δ)^(1−λ)] / (λ−1)`.
 ///
-/// Asoodeh, Liao, Calmon, Kosut, Sankar 2021, Theorem 3, where it serves to turn Rényi divergence into (ε, δ). Liew,
-/// Hasegawa, Takahashi 2022 quote the minimum alone, without ε and ln(·)/(λ−1), as an upper bound on the divergence of any
-/// (ε, δ)-DP mechanism (their Lemma 3). It is a lower bound: 0 at δ = 0, whatever ε. The minimum is convex in r and is
-/// found by golden section in the logit of r. `+∞` at δ ≥ 1, where nothing is left to minimise over.
+/// Asoodeh, Liao, Calmon, Kosut, Sankar 2021, Theorem 3, where it serves to turn Rényi divergence
+/// into (ε, δ). Liew, Hasegawa, Takahashi 2022 quote the minimum alone, without ε and ln(·)/(λ−1),
+/// as an upper bound on the divergence of any (ε, δ)-DP mechanism (their Lemma 3). It is a lower
+/// bound: 0 at δ = 0, whatever ε. The minimum is convex in r and is found by golden section in the
+/// logit of r. `+∞` at δ ≥ 1, where nothing is left to minimise over.
 pub fn smallest_renyi(epsilon: f64, delta: f64, order: f64) -> f64 {
     if delta >= 1.0 || !epsilon.is_finite() {
         return f64::INFINITY;
@@ -53,8 +54,8 @@ mod tests {
 
     #[test]
     fn the_lemma_is_a_lower_bound() {
-        // Pure ε-DP says nothing from below: the lemma's value is 0, but randomized response at ε = 1 has
-        // D_2 = ln(p²/q + q²/p) with p = e/(1+e), q = 1 − p.
+        // Pure ε-DP says nothing from below: the lemma's value is 0, but randomized response at
+        // ε = 1 has D_2 = ln(p²/q + q²/p) with p = e/(1+e), q = 1 − p.
         let p = 1.0_f64.exp() / (1.0 + 1.0_f64.exp());
         let truth = (p * p / (1.0 - p) + (1.0 - p) * (1.0 - p) / p).ln();
         assert!(smallest_renyi(1.0, 0.0, 2.0) < 1e-9 && truth > 0.7, "{truth}");
@@ -62,7 +63,8 @@ mod tests {
 
     #[test]
     fn attained_by_a_pair_of_two_points() {
-        // P = (r, 1−r), Q = ((r−δ)e^−ε, rest) has hockey-stick δ at ε; the lemma's minimum is over such pairs.
+        // P = (r, 1−r), Q = ((r−δ)e^−ε, rest) has hockey-stick δ at ε; the lemma's minimum is over
+        // such pairs.
         let (epsilon, delta, order) = (0.3_f64, 0.01, 3.0);
         let divergence = |r: f64| {
             let q = (r - delta) * (-epsilon).exp();

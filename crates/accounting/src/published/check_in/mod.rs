@@ -1,10 +1,12 @@
-//! Liew, Hasegawa, Takahashi: Shuffled check-in: privacy amplification towards practical distributed learning
-//! (arXiv 2206.03151).
+//! Liew, Hasegawa, Takahashi: Shuffled check-in: privacy amplification towards practical
+//! distributed learning (arXiv 2206.03151).
 //!
-//! Two errors run through the paper. **Inclusion**: given that k clients came, its Theorem 1 takes the victim to be among
-//! them with probability γ, the check-in rate; it is k/n. With k/n the bound *grows* with k, so Lemma 5 and the Chernoff step
-//! of Theorems 2 and 3 fail. **Conversion**: Lemma 3 states the smallest Rényi divergence that (ε, δ) allows as if it were
-//! the largest; (ε, δ)-DP with δ > 0 bounds no Rényi divergence at all. Everything in its section 4.2 stands on that lemma.
+//! Two errors run through the paper. **Inclusion**: given that k clients came, its Theorem 1 takes
+//! the victim to be among them with probability γ, the check-in rate; it is k/n. With k/n the bound
+//! *grows* with k, so Lemma 5 and the Chernoff step of Theorems 2 and 3 fail. **Conversion**: Lemma
+//! 3 states the smallest Rényi divergence that (ε, δ) allows as if it were the largest; (ε, δ)-DP
+//! with δ > 0 bounds no Rényi divergence at all. Everything in its section 4.2 stands on that
+//! lemma.
 
 mod approaches;
 mod baseline;
@@ -25,8 +27,8 @@ use crate::scheme::{LocalGuarantee, Question};
 /// Δ of the Chernoff bounds; the paper uses 1/2 throughout (its Remark 1).
 pub const CHERNOFF_DELTA: f64 = 0.5;
 
-/// The δ0 of its Gaussian, `n^(−3/2)` (its Appendix B). It prints neither the δ of its shuffles nor the δ' of its baseline;
-/// they are taken to be the same. Kept below 1/2 for a handful of clients.
+/// The δ0 of its Gaussian, `n^(−3/2)` (its Appendix B). It prints neither the δ of its shuffles nor
+/// the δ' of its baseline; they are taken to be the same. Kept below 1/2 for a handful of clients.
 fn small_delta(clients: u64) -> f64 {
     (clients as f64).powf(-1.5).min(0.5)
 }

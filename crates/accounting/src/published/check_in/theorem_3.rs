@@ -51,10 +51,11 @@ impl RenyiCurve for Curve {
     }
 }
 
-/// The lower bound on the Rényi divergence of one round at an integer `order` of at least 2, as printed:
-/// `ε(λ) ≥ ln(1 + (1 − e^(−Δ²nγ/(2+Δ)))·C(λ,2)·γ²(E−1)²/((1+Δ)nγE))/(λ−1)`, `E = e^ε0`.
+/// The lower bound on the Rényi divergence of one round at an integer `order` of at least 2, as
+/// printed: `ε(λ) ≥ ln(1 + (1 − e^(−Δ²nγ/(2+Δ)))·C(λ,2)·γ²(E−1)²/((1+Δ)nγE))/(λ−1)`, `E = e^ε0`.
 ///
-/// Liew, Hasegawa, Takahashi 2022, Theorem 3 (equation 8). **Direction: down** by 1e-13 as an evaluation of the formula.
+/// Liew, Hasegawa, Takahashi 2022, Theorem 3 (equation 8). **Direction: down** by 1e-13 as an
+/// evaluation of the formula.
 pub fn renyi_lower_as_printed(local_epsilon: f64, clients: u64, rate: f64, order: f64, chernoff_delta: f64) -> f64 {
     let expected = clients as f64 * rate;
     let ln_typical = ln_1m_exp(-chernoff_delta * chernoff_delta * expected / (2.0 + chernoff_delta));

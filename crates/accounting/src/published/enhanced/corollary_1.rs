@@ -49,7 +49,8 @@ impl Analysis for Vacuous {
 /// (P, Q) at the outcome "no report of the first kind, n of the second", for the printed pair:
 /// `C ~ Bin(n−1, p)`, `A ~ Bin(C, 1/2)`, `Δ ~ Bern(p)`, `p = e^(−ε0)`.
 ///
-/// P reaches it with `C = n−1`, `A = 0`, `Δ = 1`; Q would need `A + Δ = 0` and `C = n`, which cannot be.
+/// P reaches it with `C = n−1`, `A = 0`, `Δ = 1`; Q would need `A + Δ = 0` and `C = n`, which
+/// cannot be.
 pub fn printed_pair_at_far_corner(local_epsilon: f64, clients: u64) -> (f64, f64) {
     let ln_p = -local_epsilon;
     let others = clients as f64 - 1.0;

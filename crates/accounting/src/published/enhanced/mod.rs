@@ -1,4 +1,5 @@
-//! "Rényi differential privacy in the shuffle model: enhanced amplification bounds" (arXiv 2401.04306).
+//! "Rényi differential privacy in the shuffle model: enhanced amplification bounds" (arXiv
+//! 2401.04306).
 
 mod corollary_1;
 mod theorem_2;

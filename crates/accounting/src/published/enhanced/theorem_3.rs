@@ -8,7 +8,8 @@ use crate::error::{AccountingError, Result};
 use crate::rdp::RenyiAnalysis;
 use crate::scheme::{Noise, Question};
 
-/// `enhanced-theorem-3`: approximately `(λ, 2T·e^ε0·λ/(m−1))`-RDP after T epochs over m shuffled blocks.
+/// `enhanced-theorem-3`: approximately `(λ, 2T·e^ε0·λ/(m−1))`-RDP after T epochs over m shuffled
+/// blocks.
 ///
 /// The question's clients are the blocks and its rounds the epochs.
 pub struct Theorem3;

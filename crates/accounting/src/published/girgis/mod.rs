@@ -1,5 +1,5 @@
-//! Girgis, Data, Diggavi: Rényi differential privacy of the subsampled shuffle model in distributed learning
-//! (NeurIPS 2021, arXiv 2107.08763).
+//! Girgis, Data, Diggavi: Rényi differential privacy of the subsampled shuffle model in distributed
+//! learning (NeurIPS 2021, arXiv 2107.08763).
 
 mod theorem_1;
 mod theorem_2;

@@ -53,17 +53,19 @@ impl RenyiCurve for Curve {
     }
 }
 
-/// Upper-bounds the Rényi divergence of one round in which `sampled` of `clients` speak, at an integer `order` of at least 2.
+/// Upper-bounds the Rényi divergence of one round in which `sampled` of `clients` speak, at an
+/// integer `order` of at least 2.
 ///
 /// With `E = e^ε0`, `γ = k/n`, `k̄ = ⌊(k−1)/(2E)⌋ + 1`:
 /// ```text
 /// e^((λ−1)ε(λ)) ≤ 1 + 4·C(λ,2)·γ²(E−1)²/(k̄E) + Σ_{j=3}^λ C(λ,j)·γ^j·j·Γ(j/2)·(2(E²−1)²/(k̄E²))^{j/2} + Υ,
 /// Υ = ((1 + γ(E²−1)/E)^λ − 1 − λγ(E²−1)/E)·e^{−(k−1)/(8E)}.
 /// ```
-/// Girgis, Data, Diggavi 2021, Theorem 1, stated for a discrete range; Rényi divergence is the supremum over finite partitions
-/// of the range, so it holds for any. **Direction: up.** Each summand is evaluated as a logarithm rounded up (so
-/// that large orders and ε0 overflow to no number), all summands are positive, and `k̄` is rounded down. The value exceeds
-/// the formula by less than 1e-12 of itself at moderate orders. `+∞` where it exceeds the floats.
+/// Girgis, Data, Diggavi 2021, Theorem 1, stated for a discrete range; Rényi divergence is the
+/// supremum over finite partitions of the range, so it holds for any. **Direction: up.** Each
+/// summand is evaluated as a logarithm rounded up (so that large orders and ε0 overflow to no
+/// number), all summands are positive, and `k̄` is rounded down. The value exceeds the formula by
+/// less than 1e-12 of itself at moderate orders. `+∞` where it exceeds the floats.
 pub fn renyi_upper(local_epsilon: f64, sampled: u64, clients: u64, order: f64) -> f64 {
     let others = sampled as f64 - 1.0;
     let ln_rate = ln_ratio(sampled, clients);
@@ -93,9 +95,11 @@ pub fn renyi_upper(local_epsilon: f64, sampled: u64, clients: u64, order: f64) -
     ln_up(&[ln_1p_exp(ln_excess)], 0.0) / (order - 1.0) * (1.0 + 4.0 * f64::EPSILON)
 }
 
-/// At least `ln[C(λ,j)·γ^j·j·Γ(j/2)·(2(E²−1)²/E²)^{j/2}]`: the summand without its `k̄^{−j/2}`. Log-concave in j.
+/// At least `ln[C(λ,j)·γ^j·j·Γ(j/2)·(2(E²−1)²/E²)^{j/2}]`: the summand without its `k̄^{−j/2}`.
+/// Log-concave in j.
 ///
-/// Log-concave because the ratio of neighbours, `(λ−j)·Γ((j+1)/2)/(2Γ(j/2+1))` times a constant, falls with j.
+/// Log-concave because the ratio of neighbours, `(λ−j)·Γ((j+1)/2)/(2Γ(j/2+1))` times a constant,
+/// falls with j.
 pub(crate) fn ln_series_term_upper(order: f64, j: f64, ln_rate: f64, ln_sinh: f64) -> f64 {
     ln_up(
         &[ln_binomial(order, j), j * ln_rate, j.ln(), ln_gamma(0.5 * j), 0.5 * j * LN_2, j * ln_sinh],

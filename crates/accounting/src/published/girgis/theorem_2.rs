@@ -47,7 +47,8 @@ impl Method for Theorem2 {
     }
 }
 
-/// Does the randomizer answer some pair of inputs exactly as 2-RR does? Then the formula is exact for it.
+/// Does the randomizer answer some pair of inputs exactly as 2-RR does? Then the formula is exact
+/// for it.
 fn realises_two_rr(randomizer: &RandomizerSpec) -> bool {
     let is_one_bit = matches!(randomizer.local_structure(), LocalStructure::TwoLevel { high_mass: 0.5, .. });
     is_one_bit || randomizer.local().class == Some(Class::Pure)
@@ -55,11 +56,12 @@ fn realises_two_rr(randomizer: &RandomizerSpec) -> bool {
 
 /// Standard deviations on each side of the mean that are summed.
 ///
-/// A moment of order λ looks `λγ(E−1)/√(kE)` deviations out, and the order that suits δ makes that about `√(2 ln(1/δ)/T)`:
-/// below 38 for every δ that is a float.
+/// A moment of order λ looks `λγ(E−1)/√(kE)` deviations out, and the order that suits δ makes that
+/// about `√(2 ln(1/δ)/T)`: below 38 for every δ that is a float.
 const DEVIATIONS: f64 = 40.0;
 
-/// Outcomes that are held at most: with the order search this keeps a question at a tenth of a second.
+/// Outcomes that are held at most: with the order search this keeps a question at a tenth of a
+/// second.
 const MAX_OUTCOMES: f64 = 50_000.0;
 
 /// Beyond it e^ε0 overflows.
@@ -83,14 +85,16 @@ struct Outcome {
 
 /// The law of the number of ones among `sampled` reports of 2-RR, and the ratio P/Q at each.
 ///
-/// Under Q all clients hold 0, under P one of them holds 1 and speaks with probability `γ = k/n`; with `E = e^ε0`,
-/// `p = 1/(E+1)`, `m ~ Bin(k, p)` under Q, and `P/Q = 1 + γ·((E²−1)/(kE))·(m − kp)`.
+/// Under Q all clients hold 0, under P one of them holds 1 and speaks with probability `γ = k/n`;
+/// with `E = e^ε0`, `p = 1/(E+1)`, `m ~ Bin(k, p)` under Q, and
+/// `P/Q = 1 + γ·((E²−1)/(kE))·(m − kp)`.
 pub struct TwoRrMoments {
     outcomes: Vec<Outcome>,
 }
 
 impl TwoRrMoments {
-    /// Tabulates the outcomes within 40 standard deviations of the mean; refuses when they are too many.
+    /// Tabulates the outcomes within 40 standard deviations of the mean; refuses when they are too
+    /// many.
     pub fn new(local_epsilon: f64, sampled: u64, clients: u64) -> Result<Self> {
         if local_epsilon > MAX_LOCAL_EPSILON {
             return Err(AccountingError::not_applicable(format!(
@@ -117,7 +121,8 @@ impl TwoRrMoments {
             .map(|ones| {
                 let m = ones as f64;
                 let excess = slope * (m - mean);
-                // Far from 0 the ratio is the sum of its three positive parts: 1 + excess would cancel at m = 0.
+                // Far from 0 the ratio is the sum of its three positive parts: 1 + excess would
+                // cancel at m = 0.
                 let loss = if excess.abs() < 0.5 {
                     excess.ln_1p()
                 } else {
@@ -130,28 +135,32 @@ impl TwoRrMoments {
         Ok(Self { outcomes })
     }
 
-    /// At most `D_λ(P‖Q)`: `e^((λ−1)ε(λ)) = E[(1 + γ·((E²−1)/(kE))·(m − kp))^λ]`, as published, at any real `order > 1`.
+    /// At most `D_λ(P‖Q)`: `e^((λ−1)ε(λ)) = E[(1 + γ·((E²−1)/(kE))·(m − kp))^λ]`, as published, at
+    /// any real `order > 1`.
     ///
-    /// Girgis, Data, Diggavi 2021, Theorem 2. **Direction: down**: outcomes outside the window are neglected, and every
-    /// summand of the excess over 1 is non-negative.
+    /// Girgis, Data, Diggavi 2021, Theorem 2. **Direction: down**: outcomes outside the window are
+    /// neglected, and every summand of the excess over 1 is non-negative.
     pub fn renyi_forward(&self, order: f64) -> f64 {
         self.ln_moment(order) / (order - 1.0)
     }
 
-    /// At most `D_λ(Q‖P)`, the direction that the theorem leaves out: the same moment at the power `1 − λ`.
+    /// At most `D_λ(Q‖P)`, the direction that the theorem leaves out: the same moment at the power
+    /// `1 − λ`.
     ///
-    /// It is the larger one where γ is near 1. **Direction: down**, as in [`renyi_forward`](Self::renyi_forward).
+    /// It is the larger one where γ is near 1. **Direction: down**, as in
+    /// [`renyi_forward`](Self::renyi_forward).
     pub fn renyi_reverse(&self, order: f64) -> f64 {
         self.ln_moment(1.0 - order) / (order - 1.0)
     }
 
     /// At most `ln E[(P/Q)^α]` under Q, for `α > 1` or `α < 0`.
     ///
-    /// `E[P/Q − 1] = 0`, so `E[(P/Q)^α] − 1 = E[(1+u)^α − 1 − αu]`, a sum of non-negative terms that keeps its relative
-    /// accuracy when the moment is 1 + 1e-9 and 1 cannot be subtracted.
+    /// `E[P/Q − 1] = 0`, so `E[(P/Q)^α] − 1 = E[(1+u)^α − 1 − αu]`, a sum of non-negative terms
+    /// that keeps its relative accuracy when the moment is 1 + 1e-9 and 1 cannot be subtracted.
     fn ln_moment(&self, alpha: f64) -> f64 {
         let largest = self.outcomes.iter().map(|o| o.ln_mass + alpha * o.loss).fold(f64::NEG_INFINITY, f64::max);
-        // Below 600 neither the sum nor (1+u)^α at any outcome that is kept overflows: e^(600 + 60) is a float.
+        // Below 600 neither the sum nor (1+u)^α at any outcome that is kept overflows: e^(600 + 60)
+        // is a float.
         if largest < 600.0 {
             let size = |o: &Outcome| o.ln_mass + (alpha * o.loss).max(0.0);
             let threshold = self.outcomes.iter().map(size).fold(f64::NEG_INFINITY, f64::max) - NEGLIGIBLE;
@@ -172,7 +181,8 @@ fn summand(outcome: &Outcome, alpha: f64) -> f64 {
     if power < 600.0 {
         outcome.mass * power_excess(outcome.excess, outcome.loss, alpha)
     } else {
-        // What is subtracted from the power is below its rounding; a subnormal mass has lost digits, its logarithm not.
+        // What is subtracted from the power is below its rounding; a subnormal mass has lost
+        // digits, its logarithm not.
         (outcome.ln_mass + power - 1e-13 * (outcome.ln_mass.abs() + power)).exp()
     }
 }

@@ -5,9 +5,9 @@ use shuffledp_learning::data::Dataset;
 use shuffledp_learning::training::{Algorithm, DataConfig, Simulation, TrainingConfig};
 use shuffledp_server::TaskConfig;
 
-/// Rounds without privacy. All clients send their gradients in each, so that a few hundred come close
-/// to the best that the model can do: on 4,000 digits held out, 200 rounds have 99.5 % and 400 have
-/// 99.65 %.
+/// Rounds without privacy. All clients send their gradients in each, so that a few hundred come
+/// close to the best that the model can do: on 4,000 digits held out, 200 rounds have 99.5 % and
+/// 400 have 99.65 %.
 pub(crate) const REFERENCE_ROUNDS: u64 = 200;
 
 /// Returns the test accuracy of the task's model on the same prepared digits, with the same steps,

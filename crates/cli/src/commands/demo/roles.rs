@@ -58,7 +58,8 @@ pub(crate) struct Seen {
     pub(crate) accuracy_without_privacy: f64,
 }
 
-/// Plays the task to its end; `ended` is called after each round, `listening` once with the address of the server's page.
+/// Plays the task to its end; `ended` is called after each round, `listening` once with the address
+/// of the server's page.
 pub(super) async fn play(
     setting: &Setting,
     folder: &Path,
@@ -151,7 +152,8 @@ async fn get(http: &HttpClient, url: &str) -> Result<Vec<u8>> {
     Ok(bytes_at_most(http.get(url)?.send().await?, MOST_BYTES).await?)
 }
 
-/// A port that was free a moment ago: the task names the shuffler's address and the shuffler the server's, so one of them must be known beforehand.
+/// A port that was free a moment ago: the task names the shuffler's address and the shuffler the
+/// server's, so one of them must be known beforehand.
 fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port on loopback is free")?;
     Ok(listener.local_addr()?)

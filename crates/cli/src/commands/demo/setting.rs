@@ -1,4 +1,5 @@
-//! What the demonstration plays: one task, small enough for a minute, in the words of the roles' own configuration files.
+//! What the demonstration plays: one task, small enough for a minute, in the words of the roles'
+//! own configuration files.
 
 use crate::failure::Failure;
 use shuffledp_accounting::catalogue::Target;
@@ -39,7 +40,8 @@ pub(crate) struct Setting {
     pub(crate) rounds: u64,
     /// All rounds, asked of every bound.
     pub(crate) outcome: Outcome,
-    /// The shuffler releases no fewer reports: two fifths of what is expected, which chance alone does not miss.
+    /// The shuffler releases no fewer reports: two fifths of what is expected, which chance alone
+    /// does not miss.
     pub(crate) min_batch: u64,
     /// Bytes of a report before it is sealed.
     payload: usize,
@@ -107,7 +109,8 @@ impl Setting {
         LOCAL_EPSILON
     }
 
-    /// A little more than all rounds cost, so that the last one is not refused by a digit; two digits, for people.
+    /// A little more than all rounds cost, so that the last one is not refused by a digit; two
+    /// digits, for people.
     fn budget(&self) -> String {
         round_up_significant(1.02 * self.outcome.best.value, 2)
     }

@@ -56,7 +56,8 @@ pub(super) fn run<P: Clients>(
     outcome.map_or(Ok(()), |outcome| output::print(&output::text::document(&outcome, true)?))
 }
 
-/// The mean of some rounds after the first one, which took `first` seconds; that, if there are no others.
+/// The mean of some rounds after the first one, which took `first` seconds; that, if there are no
+/// others.
 fn seconds_of_a_round<P: Clients>(simulation: &mut Simulation<P>, first: f64) -> Result<f64, Failure> {
     let started = Instant::now();
     let mut rounds = 0;

@@ -9,8 +9,8 @@ use shuffledp_question::{Quantity, given_number};
 use shuffledp_report::number;
 use shuffledp_report::{Axis, Plot, Scale, Series, Style};
 
-/// A picture that is not told which bounds to draw ends this far above the largest answer and below the smallest: what lies
-/// beyond would press the curves that matter flat.
+/// A picture that is not told which bounds to draw ends this far above the largest answer and below
+/// the smallest: what lies beyond would press the curves that matter flat.
 const FAR: f64 = 100.0;
 
 /// It leaves out what exceeds the answer by this factor wherever it speaks.
@@ -89,7 +89,8 @@ pub(crate) fn data(swept: &Swept) -> Plot {
     plot(swept, swept.curves.iter())
 }
 
-/// The curves as they are best seen. `cut_far`: those far above the answer are cut or left out; the caption says so.
+/// The curves as they are best seen. `cut_far`: those far above the answer are cut or left out; the
+/// caption says so.
 pub(crate) fn picture(swept: &Swept, cut_far: bool) -> Plot {
     let view = View::of(swept, cut_far);
     let mut plot = plot(swept, view.curves.iter().copied()).shown(view.shown.0, view.shown.1);
@@ -194,7 +195,8 @@ fn series(swept: &Swept, curve: &Curve) -> Series {
     series
 }
 
-/// A bound's curve as it looks in every picture: name, stroke, colour and markers follow from the bound.
+/// A bound's curve as it looks in every picture: name, stroke, colour and markers follow from the
+/// bound.
 pub(crate) fn dressed(about: &About, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
     let style = match (about.kind, about.standing) {
         (Kind::Lower, _) => Style::Dashed,
@@ -210,11 +212,13 @@ pub(crate) fn dressed(about: &About, points: impl IntoIterator<Item = (f64, f64)
     series
 }
 
-/// Bounds that are drawn beside the published ones in nearly every picture: all green, which none of those is.
+/// Bounds that are drawn beside the published ones in nearly every picture: all green, which none
+/// of those is.
 const GREEN: [(&str, usize); 3] =
     [("displacement-any-pld", 50), ("displacement-one-bit-pld", 62), ("displacement-profile-pld", 74)];
 
-/// The key of a bound's look: its place in the catalogue, unless that would be mistaken for another.
+/// The key of a bound's look: its place in the catalogue, unless that would be mistaken for
+/// another.
 fn look(id: &str) -> usize {
     let place = || catalogue::methods().position(|method| method.about().id == id);
     GREEN.iter().find(|(green, _)| *green == id).map(|(_, key)| *key).or_else(place).unwrap_or_default()

@@ -10,7 +10,8 @@ use shuffledp_question::given_number;
 use shuffledp_report::number::nearest;
 use shuffledp_report::{Axis, Panels, Plot, Scale, Series, Style};
 
-/// Keys beyond those of the catalogue's bounds: printed values, training presets, curves that vary a bound.
+/// Keys beyond those of the catalogue's bounds: printed values, training presets, curves that vary
+/// a bound.
 const PRINTED: usize = 52;
 const PRESETS: usize = 57;
 const VARIED: usize = 63;

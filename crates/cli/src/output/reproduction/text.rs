@@ -10,7 +10,8 @@ use shuffledp_report::{Column, Table};
 /// More items than this are summarised.
 const FEW: usize = 3;
 
-/// Every item with its verdict and claims; of many items the first claim of each, and what is to be said of the verdicts.
+/// Every item with its verdict and claims; of many items the first claim of each, and what is to be
+/// said of the verdicts.
 pub(crate) fn answer(judged: &[Judged<'_>]) -> Result<String> {
     let mut text = String::new();
     if judged.len() > FEW {

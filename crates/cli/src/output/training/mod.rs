@@ -38,7 +38,8 @@ pub(crate) enum Charged {
     Rounds(Question),
     /// Something else, which no single question covers: never taken for a part of it.
     Mixed,
-    /// So many epochs over blocks. The catalogue knows no such thing: what it says of a shuffle of independent reports need not hold for blocks visited in turn.
+    /// So many epochs over blocks. The catalogue knows no such thing: what it says of a shuffle of
+    /// independent reports need not hold for blocks visited in turn.
     Epochs { epochs: u64, blocks: u64 },
 }
 

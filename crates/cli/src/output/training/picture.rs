@@ -5,7 +5,8 @@ use shuffledp_learning::training::Metrics;
 use shuffledp_report::number;
 use shuffledp_report::{Axis, Plot, Series, Style};
 
-/// Accuracy against ε, unless nothing is private, and against rounds; each with the name of its file.
+/// Accuracy against ε, unless nothing is private, and against rounds; each with the name of its
+/// file.
 pub(crate) fn pictures(trained: &Trained<'_>) -> Vec<(&'static str, Plot)> {
     let against_rounds = ("accuracy-against-rounds.svg", against_rounds(trained));
     let private = trained.metrics.iter().any(|metrics| metrics.epsilon.is_finite());

@@ -90,7 +90,8 @@ pub(super) fn collusion(config: &TrainingConfig, local: f64) -> String {
     }
 }
 
-/// "50 epochs over 300 blocks, 60000 records in all, visited in random order, with Laplace noise on each"
+/// "50 epochs over 300 blocks, 60000 records in all, visited in random order, with Laplace noise on
+/// each"
 pub(super) fn epochs_of(epochs: u64, blocks: u64, records: u64) -> String {
     format!(
         "{epochs} epochs over {blocks} blocks, {records} records in all, visited in random order, with Laplace noise on each"

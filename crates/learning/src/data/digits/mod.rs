@@ -1,7 +1,9 @@
-//! Generated digits: strokes under random warps, the same everywhere for the same seed. They need no file.
+//! Generated digits: strokes under random warps, the same everywhere for the same seed. They need
+//! no file.
 //!
-//! A stand-in for MNIST where nothing can be downloaded: 28×28, ten classes, dark background. Digits are moved, turned, sheared, stretched and bent so much
-//! that a linear model gets about five in six right and a small convolutional network almost all.
+//! A stand-in for MNIST where nothing can be downloaded: 28×28, ten classes, dark background.
+//! Digits are moved, turned, sheared, stretched and bent so much that a linear model gets about
+//! five in six right and a small convolutional network almost all.
 
 mod raster;
 mod strokes;
@@ -31,8 +33,8 @@ pub fn range() -> (f32, f32) {
 /// More than anybody needs, and below what memory could refuse.
 const MOST_EXAMPLES: usize = 10_000_000;
 
-/// A training set and a test set. Digit i of a part depends on the seed, the part and i alone, so smaller sets are the beginnings of larger
-/// ones.
+/// A training set and a test set. Digit i of a part depends on the seed, the part and i alone, so
+/// smaller sets are the beginnings of larger ones.
 pub fn dataset(train: usize, test: usize, seed: u64) -> Result<Dataset> {
     Dataset::new("generated digits", examples("training digits", train, seed)?, examples("test digits", test, seed)?)
 }

@@ -14,7 +14,8 @@ impl Canvas {
         Self { ink: [0.0; SIDE * SIDE] }
     }
 
-    /// A pen of this radius along the points, in pixels. Its edge is a pixel wide; where strokes cross, the darker counts.
+    /// A pen of this radius along the points, in pixels. Its edge is a pixel wide; where strokes
+    /// cross, the darker counts.
     pub(super) fn stroke(&mut self, points: &[[f32; 2]], radius: f32) {
         for piece in points.windows(2) {
             let [from, to] = [piece[0], piece[1]];

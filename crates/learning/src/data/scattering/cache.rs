@@ -1,7 +1,7 @@
 //! Features on disk, so that they are computed once for a set of pictures.
 //!
-//! A file is a line of text, the key, the features (32-bit floats, little-endian), and the SHA-256 of
-//! everything before. A file that is not exactly that is treated as absent.
+//! A file is a line of text, the key, the features (32-bit floats, little-endian), and the SHA-256
+//! of everything before. A file that is not exactly that is treated as absent.
 
 use super::Scattering;
 use crate::data::{Clients, Examples};

@@ -67,11 +67,13 @@ impl WithSimd for Derive<'_> {
     }
 }
 
-/// Numerator of tanh(x)/x in powers of x², lowest first; with [`DENOMINATOR`] the minimax approximation of Eigen's `ptanh_float`.
+/// Numerator of tanh(x)/x in powers of x², lowest first; with [`DENOMINATOR`] the minimax
+/// approximation of Eigen's `ptanh_float`.
 const NUMERATOR: [f32; 7] =
     [4.893_524_6e-3, 6.372_619_3e-4, 1.485_722_4e-5, 5.122_297_1e-8, -8.604_672e-11, 2.000_188e-13, -2.760_768_5e-16];
 const DENOMINATOR: [f32; 4] = [4.893_525e-3, 2.268_434_6e-3, 1.185_347_1e-4, 1.198_258_4e-6];
-/// Beyond this the rational function would leave [−1, 1]; tanh differs from ±1 by less than f32 can show.
+/// Beyond this the rational function would leave [−1, 1]; tanh differs from ±1 by less than f32 can
+/// show.
 const EDGE: f32 = 7.905_311;
 
 /// tanh within a few units in the last place.

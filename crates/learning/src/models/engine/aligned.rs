@@ -15,7 +15,8 @@ pub(crate) struct Aligned {
 
 impl Aligned {
     pub(crate) fn zeros(length: usize) -> Self {
-        // A line more than needed, and begin at the first number of a line. `align_offset` may decline; then loads are slower.
+        // A line more than needed, and begin at the first number of a line. `align_offset` may
+        // decline; then loads are slower.
         let numbers = vec![0.0f32; length + LINE];
         let start = numbers.as_ptr().align_offset(LINE * size_of::<f32>());
         Self { numbers, start: if start < LINE { start } else { 0 }, length }

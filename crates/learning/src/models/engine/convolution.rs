@@ -1,7 +1,8 @@
 //! Convolution over a group of examples, one per SIMD lane.
 //!
-//! There is no im2col matrix: output p sees the padded input at `bases[p] + offsets[tap]`, so two short tables stand for it. Every
-//! kernel keeps a block of eight sums in registers: as many as hide the latency of multiply-and-add, and few enough not to spill.
+//! There is no im2col matrix: output p sees the padded input at `bases[p] + offsets[tap]`, so two
+//! short tables stand for it. Every kernel keeps a block of eight sums in registers: as many as
+//! hide the latency of multiply-and-add, and few enough not to spill.
 
 use super::Stride;
 use super::window::Geometry;
@@ -91,7 +92,8 @@ pub(super) fn products<S: Simd, const F: usize, const P: usize>(
     sums
 }
 
-/// gradient\[f\]\[tap\] = Σ_p deltas\[f\]\[p\] · input\[bases\[p\] + offsets\[tap\]\], then the biases': Σ_p deltas\[f\]\[p\].
+/// gradient\[f\]\[tap\] = Σ_p deltas\[f\]\[p\] · input\[bases\[p\] + offsets\[tap\]\], then the
+/// biases': Σ_p deltas\[f\]\[p\].
 pub(crate) struct WeightGradient<'a> {
     pub(crate) geometry: &'a Geometry,
     pub(crate) input: &'a [f32],
@@ -183,7 +185,8 @@ fn correlations<S: Simd, const F: usize, const T: usize>(
     sums
 }
 
-/// input_deltas\[bases\[p\] + offsets\[tap\]\] += Σ_f weights\[f\]\[tap\] · deltas\[f\]\[p\]. The caller clears the input's deltas.
+/// input_deltas\[bases\[p\] + offsets\[tap\]\] += Σ_f weights\[f\]\[tap\] · deltas\[f\]\[p\]. The
+/// caller clears the input's deltas.
 pub(crate) struct InputGradient<'a> {
     pub(crate) geometry: &'a Geometry,
     pub(crate) weights: &'a [f32],

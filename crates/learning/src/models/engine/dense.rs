@@ -91,7 +91,8 @@ fn columns<S: Simd, const I: usize>(
     sums
 }
 
-/// One example's gradient\[o\]\[i\] = deltas\[o\] · input\[i\]. Here the SIMD lanes run along i: the gradient is contiguous already.
+/// One example's gradient\[o\]\[i\] = deltas\[o\] · input\[i\]. Here the SIMD lanes run along i:
+/// the gradient is contiguous already.
 pub(crate) struct OuterProduct<'a> {
     pub(crate) deltas: &'a [f32],
     pub(crate) input: &'a [f32],

@@ -11,7 +11,8 @@ pub struct Judgement {
     pub correct: bool,
 }
 
-/// Judges the scores of `lane`; if asked, writes the loss's derivative, softmax(scores) − \[label\], into the same lane of `deltas`.
+/// Judges the scores of `lane`; if asked, writes the loss's derivative,
+/// softmax(scores) − \[label\], into the same lane of `deltas`.
 pub(crate) fn judge(scores: &[f32], lanes: usize, lane: usize, label: usize, deltas: Option<&mut [f32]>) -> Judgement {
     let of_lane = || scores.iter().skip(lane).step_by(lanes).copied();
     let mut best = 0;

@@ -1,7 +1,8 @@
 //! Forward and backward through a network for a *group* of examples at once, one per SIMD lane.
 //!
-//! Number v of lane l lies at `v · lanes + l`. So every layer is vectorised the same way, the arithmetic of an example does not depend on
-//! its neighbours nor on how wide the machine's registers are, and no gradient but the one being looked at is ever whole: convolutions keep
+//! Number v of lane l lies at `v · lanes + l`. So every layer is vectorised the same way, the
+//! arithmetic of an example does not depend on its neighbours nor on how wide the machine's
+//! registers are, and no gradient but the one being looked at is ever whole: convolutions keep
 //! theirs lane by lane, dense layers make theirs on demand.
 
 mod activation;
@@ -104,8 +105,8 @@ impl Engine {
         judge(self.scores(workspace), self.lanes, lane, label, None)
     }
 
-    /// Judges the scores of the first lanes, which have these labels, and runs the derivatives back through the network. The other
-    /// lanes' gradients mean nothing.
+    /// Judges the scores of the first lanes, which have these labels, and runs the derivatives back
+    /// through the network. The other lanes' gradients mean nothing.
     pub(crate) fn backward(
         &self,
         weights: &[f32],
@@ -150,7 +151,8 @@ pub(crate) fn all_finite(numbers: &[f32]) -> bool {
     Arch::new().dispatch(LargestBits(numbers)) < f32::INFINITY.to_bits()
 }
 
-/// The largest absolute value as bits: their order is that of the numbers, with infinity and NaN on top.
+/// The largest absolute value as bits: their order is that of the numbers, with infinity and NaN on
+/// top.
 struct LargestBits<'a>(&'a [f32]);
 
 impl WithSimd for LargestBits<'_> {

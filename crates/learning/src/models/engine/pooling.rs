@@ -61,8 +61,8 @@ fn largest<S: Simd>(simd: S, base: usize, offsets: &[usize], input: &[S::f32s]) 
     largest
 }
 
-/// Adds each output's delta to the first of its window's inputs that equals the largest, as PyTorch does. The caller clears
-/// the input's deltas.
+/// Adds each output's delta to the first of its window's inputs that equals the largest, as PyTorch
+/// does. The caller clears the input's deltas.
 pub(crate) struct Backward<'a> {
     pub(crate) geometry: &'a Geometry,
     pub(crate) input: &'a [f32],

@@ -1,4 +1,5 @@
-//! One step of the engine: a layer with the activation that follows it, if it can be applied in place.
+//! One step of the engine: a layer with the activation that follows it, if it can be applied in
+//! place.
 
 use super::super::architecture::Station;
 use super::super::{Architecture, Layer};
@@ -43,7 +44,8 @@ pub(super) struct Buffers {
     /// The input within its zeros, and the derivative by it.
     padded: Aligned,
     padded_deltas: Aligned,
-    /// The gradient by the weights, then the biases: of all lanes number by number, and lane by lane.
+    /// The gradient by the weights, then the biases: of all lanes number by number, and lane by
+    /// lane.
     gradients: Aligned,
     rows: Aligned,
 }
@@ -119,7 +121,8 @@ impl Stage {
         }
     }
 
-    /// From the derivative by the values to those by the weights and, unless this is the first stage, by the input.
+    /// From the derivative by the values to those by the weights and, unless this is the first
+    /// stage, by the input.
     pub(super) fn backward(
         &self,
         arch: Arch,
@@ -170,7 +173,8 @@ impl Stage {
         }
     }
 
-    /// Writes one lane's gradient by this stage's weights and biases into their places. `row` and `column` are scratch.
+    /// Writes one lane's gradient by this stage's weights and biases into their places. `row` and
+    /// `column` are scratch.
     #[expect(
         clippy::too_many_arguments,
         reason = "everything of one lane, and two scratch vectors that outlive the call"

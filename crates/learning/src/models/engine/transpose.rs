@@ -8,7 +8,8 @@ pub(crate) struct Transpose<'a> {
     pub(crate) rows: &'a mut [f32],
 }
 
-/// Numbers of a row at once: two cache lines, so that every line read or written is used whole while it is near.
+/// Numbers of a row at once: two cache lines, so that every line read or written is used whole
+/// while it is near.
 const TILE: usize = 32;
 
 impl WithSimd for Transpose<'_> {

@@ -1,8 +1,8 @@
 //! The two matrix products of a linear model, for a block of examples and few classes.
 //!
 //! Written out: general libraries copy both factors into panels first, which pays where a number is
-//! used hundreds of times, and here it is used ten times. Sums of 2 × 5 stay in sixteen registers, and
-//! the examples are read where they lie.
+//! used hundreds of times, and here it is used ten times. Sums of 2 × 5 stay in sixteen registers,
+//! and the examples are read where they lie.
 
 use super::super::engine::Stride;
 use pulp::{Simd, WithSimd};

@@ -1,9 +1,9 @@
 //! Softmax regression without biases, at the speed of matrix products.
 //!
-//! With scores s = W·x the gradient of a client's loss is p ⊗ x, p = softmax(s) − \[label\]. Its ℓ1 and
-//! ℓ2 norms are products of those of p and x, so no gradient has to be made to be clipped: with factors
-//! f_i the sum of the clipped gradients is Σ f_i·p_i ⊗ x_i. A round is two matrix products, scores and
-//! sum, both taken of a block of examples while the block is in the cache.
+//! With scores s = W·x the gradient of a client's loss is p ⊗ x, p = softmax(s) − \[label\]. Its ℓ1
+//! and ℓ2 norms are products of those of p and x, so no gradient has to be made to be clipped: with
+//! factors f_i the sum of the clipped gradients is Σ f_i·p_i ⊗ x_i. A round is two matrix products,
+//! scores and sum, both taken of a block of examples while the block is in the cache.
 //!
 //! The scores of an example do not depend on its neighbours. Their last bits depend on how wide the
 //! machine's registers are, because a sum over the inputs is taken in as many lanes.
@@ -20,7 +20,8 @@ use crate::{Result, ordered};
 use kernels::{Scores, WeightedSum};
 use pulp::Arch;
 
-/// Examples in the cache at a time: with 3,472 inputs, 10 classes and the sums they fill a megabyte.
+/// Examples in the cache at a time: with 3,472 inputs, 10 classes and the sums they fill a
+/// megabyte.
 const BLOCK: usize = 32;
 
 /// Clients that one thread adds up on its own, in f64, before their sum joins the others'. Fixed,
@@ -62,8 +63,8 @@ impl<'a> Block<'a> {
 }
 
 impl Linear {
-    /// Makes an architecture of one dense layer without biases ready for this machine; returns any other
-    /// as it is.
+    /// Makes an architecture of one dense layer without biases ready for this machine; returns any
+    /// other as it is.
     pub fn new(architecture: Architecture) -> std::result::Result<Self, Architecture> {
         if architecture.is_linear() { Ok(Self { architecture, arch: Arch::new() }) } else { Err(architecture) }
     }
