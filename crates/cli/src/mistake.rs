@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use shuffledp_question::{Parameter, Spelling};
 
-/// What was meant, if a flag of the parameter table was.
+/// Suggests the flag of the parameter table that the user probably intended, if there is one.
 pub(crate) fn meant(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;

@@ -1,5 +1,5 @@
-//! What the services share on the command line: a runtime, a log, an end when they are told to, and
-//! the words for their keys.
+//! Common parts of the service commands: a runtime, a log, shutdown on a signal, and the printing
+//! of keys.
 
 use crate::args::JsonArgs;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! What was solved for, and the answer.
+//! The parameter that was solved for, and the solution.
 
 use crate::args::Solve;
 use shuffledp_accounting::calibrate::{Calibrated, Goal};
@@ -9,11 +9,11 @@ use shuffledp_question::Outcome;
 pub(crate) struct Solution {
     pub(crate) wanted: Wanted,
     pub(crate) solved: Calibrated,
-    /// What every method says at the solution.
+    /// The answers of all methods at the solution.
     pub(crate) outcome: Outcome,
 }
 
-/// What was wanted.
+/// The goal, and the parameter to solve for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) solve: Solve,

@@ -104,8 +104,8 @@ fn the_headline_is_ours() {
     assert!((0.1375..0.1377).contains(&epsilon), "{epsilon}");
 }
 
-/// What the papers print: Girgis et al. 1.04 at order 28, and 14 times more for the baseline of
-/// their abstract.
+/// The papers print these values: Girgis et al. 1.04 at order 28, and 14 times more for the
+/// baseline of their abstract.
 #[test]
 fn the_headline_is_what_was_published() {
     let object = run_line(&format!("{HEADLINE} --json --all")).json();

@@ -1,8 +1,9 @@
 //! Server, shuffler and clients as programs, from `init` to the end of the budget, with TLS on
 //! every link.
 //!
-//! What a user would do by hand: make keys, fill in the configuration files that `init` wrote,
-//! start everything, rotate keys while it runs, read the ledger, start the server again.
+//! The test does what a user would do by hand: make keys, fill in the configuration files that
+//! `init` wrote, start everything, rotate keys while it runs, read the ledger, start the server
+//! again.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -22,7 +23,7 @@ const QUESTION: &str = "epsilon --clients 300 --check-in 0.5 --randomizer priv-u
                         --delta 1e-6 --json --rounds";
 const ROUNDS: u64 = 3;
 
-/// What `shuffledp epsilon` says of so many rounds.
+/// Returns the ε that `shuffledp epsilon` prints for so many rounds.
 fn epsilon_of(rounds: u64) -> f64 {
     run_line(&format!("{QUESTION} {rounds}")).json()["epsilon"].as_f64().unwrap()
 }

@@ -1,4 +1,4 @@
-//! What goes where: closed pipes, full disks, `--report`, completions.
+//! Output streams: closed pipes, full disks, `--report`, completions.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

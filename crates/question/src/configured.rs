@@ -12,7 +12,7 @@ use shuffledp_accounting::profile::ProfilePoints;
 use shuffledp_accounting::scheme::RandomizerSpec;
 use std::collections::BTreeMap;
 
-/// What may stand in a table.
+/// The kinds of value that a configuration table may hold.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {

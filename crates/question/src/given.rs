@@ -1,4 +1,4 @@
-//! What was given of a question: values by parameter, judged together.
+//! The values given for a question, by parameter, and the checks on their combination.
 
 use crate::parameter::{Group, Parameter};
 use crate::randomizers::{Inputs, RANDOMIZERS, RandomizerRow, Values};
@@ -16,7 +16,7 @@ const RUN_DIMENSION: u64 = 8;
 /// The name of the randomizer unless told.
 const DEFAULT_RANDOMIZER: &str = "any";
 
-/// What was given of a question.
+/// The values given for a question, by parameter.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Given {
     values: BTreeMap<Parameter, Value>,
@@ -62,7 +62,7 @@ impl Given {
         self.values.contains_key(&parameter)
     }
 
-    /// What was given, in the table's order.
+    /// Iterates over the given values, in the order of the parameter table.
     pub fn iter(&self) -> impl Iterator<Item = (Parameter, &Value)> {
         self.values.iter().map(|(parameter, value)| (*parameter, value))
     }
@@ -256,7 +256,7 @@ impl Given {
         }
     }
 
-    /// What is wanted: the number that it is asked at must be there, and no other.
+    /// Returns the target. The number that `quantity` is asked at must be given, and no other.
     pub fn target(&self, quantity: crate::Quantity) -> Result<Target, Refusal> {
         let wanted = quantity.given();
         let others = [Parameter::Delta, Parameter::Epsilon, Parameter::Order];
@@ -268,7 +268,7 @@ impl Given {
         Ok(target)
     }
 
-    /// What a calibration has to meet.
+    /// Returns the goal that a calibration has to meet.
     pub fn goal(&self) -> Result<Goal, Refusal> {
         let target_epsilon = self.needed(Parameter::TargetEpsilon)?;
         let delta = self.needed(Parameter::Delta)?;

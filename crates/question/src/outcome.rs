@@ -13,7 +13,7 @@ use shuffledp_accounting::scheme::Question;
 pub struct Asked {
     /// The question.
     pub question: Question,
-    /// What is wanted of it.
+    /// The quantity to bound, and the number it is asked at.
     pub target: Target,
     /// How far methods may go.
     pub options: Options,
@@ -24,9 +24,9 @@ pub struct Asked {
 /// A question with its answer.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// What was asked.
+    /// The question that was asked.
     pub asked: Asked,
-    /// What every method said.
+    /// The answers of all methods.
     pub survey: Survey,
     /// The tightest upper bound of sufficient standing.
     pub best: Bound,
@@ -41,17 +41,17 @@ pub enum NoAnswer {
     Refused(Refusal),
     /// It was one, and nothing of sufficient standing answers it.
     Silent {
-        /// What every method said.
+        /// The answers of all methods.
         survey: Survey,
         /// The weakest standing that may answer.
         widest: Standing,
-        /// What was asked for.
+        /// The quantity that was asked for.
         quantity: Quantity,
     },
 }
 
 impl Asked {
-    /// What is proven of a question.
+    /// Answers a question with rigorous bounds only.
     pub fn rigorous(question: Question, target: Target) -> Self {
         Self { question, target, options: Options::default(), widest: Standing::Rigorous }
     }
@@ -84,7 +84,7 @@ impl Outcome {
         &self.asked.question
     }
 
-    /// What was asked for.
+    /// The quantity that was asked for.
     pub fn quantity(&self) -> Quantity {
         Quantity::of(self.asked.target)
     }
@@ -100,7 +100,7 @@ impl Outcome {
         self.lower.as_ref().is_some_and(|lower| lower.value > self.best.value)
     }
 
-    /// What whoever reads the number must know.
+    /// The warnings that must be shown together with the number.
     pub fn warnings(&self) -> Vec<Warning> {
         warnings(self)
     }

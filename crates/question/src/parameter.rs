@@ -19,7 +19,7 @@ pub enum Parameter {
     LocalDelta,
     /// Noise.
     Sigma,
-    /// What the noise is to hide.
+    /// The sensitivity that the noise is scaled to.
     Sensitivity,
     /// Values of randomized response.
     Categories,
@@ -47,7 +47,7 @@ pub enum Parameter {
     MaxOrder,
 }
 
-/// What a value is.
+/// The type of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number.
@@ -60,7 +60,7 @@ pub enum Kind {
     Points,
 }
 
-/// What a parameter is part of.
+/// The part of a question that a parameter belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Who speaks.
@@ -69,7 +69,7 @@ pub enum Group {
     Randomizer,
     /// How often, and which datasets are neighbours.
     Question,
-    /// What is wanted.
+    /// The quantity that is asked for, and at which number.
     Target,
     /// Which bounds may answer.
     Trust,
@@ -82,23 +82,23 @@ pub struct Row {
     pub parameter: Parameter,
     /// The name, in kebab-case. Front ends spell it in their own way.
     pub name: &'static str,
-    /// What it is part of.
+    /// The part of the question it belongs to.
     pub group: Group,
-    /// What its value is.
+    /// The type of its value.
     pub kind: Kind,
-    /// What is accepted, after "must be".
+    /// The accepted range; completes the sentence "must be …".
     pub range: &'static str,
     /// The letter of the literature.
     pub symbol: &'static str,
-    /// What stands for the value in a synopsis.
+    /// The placeholder for the value in a synopsis.
     pub letter: &'static str,
-    /// What it measures.
+    /// The quantity it measures, as an axis label.
     pub label: &'static str,
     /// The unit, if it has one.
     pub unit: &'static str,
-    /// What it means, in a sentence.
+    /// Its meaning, in one sentence.
     pub help: &'static str,
-    /// What holds if it is left out, where that is allowed.
+    /// The default that applies if it is left out, where that is allowed.
     pub default: Option<&'static str>,
     /// A value that can be tried.
     pub example: &'static str,

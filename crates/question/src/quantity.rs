@@ -1,9 +1,9 @@
-//! What is asked for, and at which given number.
+//! The quantity that is asked for (ε or δ), and the number it is asked at.
 
 use crate::parameter::Parameter;
 use shuffledp_accounting::catalogue::Target;
 
-/// What is asked for.
+/// The quantity that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// ε at a given δ.
@@ -18,7 +18,7 @@ impl Quantity {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Epsilon, Self::Delta, Self::Rdp];
 
-    /// What a target asks for.
+    /// Returns the quantity that a target asks for.
     pub fn of(target: Target) -> Self {
         match target {
             Target::EpsilonAt { .. } => Self::Epsilon,
@@ -36,7 +36,7 @@ impl Quantity {
         }
     }
 
-    /// What it is called in text.
+    /// The symbol for it in text.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Epsilon => "ε",

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use shuffledp_accounting::profile::ProfilePoints;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
-/// What a randomizer takes as its input.
+/// The type of a randomizer's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inputs {
     /// A category.
@@ -38,17 +38,17 @@ pub enum Deployable {
 pub struct RandomizerRow {
     /// The name in every front end.
     pub name: &'static str,
-    /// What it needs: all of them.
+    /// The parameters it needs: all of them must be given.
     pub parameters: &'static [Parameter],
-    /// What may be given beside them.
+    /// The parameters that may be given in addition.
     pub optional: &'static [Parameter],
-    /// What it takes.
+    /// The type of its input.
     pub inputs: Inputs,
     /// Whether it may be deployed.
     pub deployable: Deployable,
-    /// What is known of one report, in words; accounting has it in numbers.
+    /// The local guarantee of one report, in words. The accounting crate has it in numbers.
     pub local: &'static str,
-    /// What it is, in a sentence.
+    /// A one-sentence description.
     pub sentence: &'static str,
     /// It with its parameters, as part of a sentence; `{sigma}` stands for "σ = 5 clipping norms".
     pub phrase: &'static str,

@@ -1,4 +1,4 @@
-//! What is wrong with a question: typed, so that every front end says it in its own words.
+//! Errors in a question. They are typed, so that every front end can word them for its users.
 
 use crate::parameter::Parameter;
 use crate::quantity::Quantity;
@@ -43,7 +43,7 @@ impl Spelling {
     }
 }
 
-/// What to change.
+/// A change that would fix the question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Advice {
     /// This parameter with this value was probably meant.
@@ -69,47 +69,47 @@ pub enum Refusal {
     Unreadable {
         /// Which parameter.
         parameter: Parameter,
-        /// What is expected, as a sentence without its stop.
+        /// The requirement, as a sentence without its full stop.
         requirement: String,
-        /// What was given.
+        /// The given value.
         value: String,
-        /// What was probably meant.
+        /// The change that the user probably intended.
         advice: Option<Advice>,
     },
     /// A value outside of what the question can mean.
     OutOfRange {
         /// Which parameter.
         parameter: Parameter,
-        /// What is accepted, after "must be".
+        /// The accepted range; completes the sentence "must be …".
         requirement: String,
-        /// What was given.
+        /// The given value.
         value: String,
-        /// What to change.
+        /// The suggested change.
         advice: Option<Advice>,
     },
     /// A word that is none of those that are known.
     UnknownWord {
         /// Which parameter.
         parameter: Parameter,
-        /// What was given.
+        /// The given name.
         value: String,
-        /// What is known.
+        /// The known names.
         known: Vec<&'static str>,
     },
     /// A parameter without which there is no question.
     Missing {
         /// Which parameter.
         parameter: Parameter,
-        /// What needs it, if not every question does.
+        /// The parameter that requires it, if not every question does.
         needed_by: Option<Parameter>,
     },
     /// Parameters that a randomizer cannot do without.
     Needs {
         /// The randomizer.
         randomizer: &'static str,
-        /// What it needs.
+        /// The parameters that are missing.
         missing: Vec<Parameter>,
-        /// What was probably meant.
+        /// The change that the user probably intended.
         advice: Option<Advice>,
     },
     /// A parameter that would be ignored: whoever gave it believes that it counts.
@@ -118,9 +118,9 @@ pub enum Refusal {
         parameter: Parameter,
         /// The randomizer that does not take it.
         randomizer: &'static str,
-        /// What the randomizer takes.
+        /// The parameters that the randomizer takes.
         takes: Vec<Parameter>,
-        /// What was probably meant.
+        /// The change that the user probably intended.
         advice: Option<Advice>,
     },
     /// A parameter that is in the randomizer already.
@@ -141,14 +141,14 @@ pub enum Refusal {
         parameter: Parameter,
         /// "solved for" or "swept".
         because: &'static str,
-        /// What to change.
+        /// The suggested change.
         advice: Option<Advice>,
     },
     /// A number that something else is asked at.
     OtherQuantity {
         /// Which parameter.
         parameter: Parameter,
-        /// What is asked for.
+        /// The quantity that is asked for.
         quantity: Quantity,
         /// The number that this is asked at.
         takes: Parameter,
@@ -165,7 +165,7 @@ pub enum Refusal {
         /// Its name.
         randomizer: &'static str,
     },
-    /// What accounting says about something that is not a parameter of a question.
+    /// An accounting error that is not about a parameter of the question.
     Accounting(AccountingError),
 }
 
@@ -189,7 +189,7 @@ impl Refusal {
         }
     }
 
-    /// What was given, if that is what is wrong.
+    /// Returns the given value, if that value is what is wrong.
     pub fn value(&self) -> Option<&str> {
         match self {
             Self::Unreadable { value, .. } | Self::OutOfRange { value, .. } | Self::UnknownWord { value, .. } => {

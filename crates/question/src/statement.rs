@@ -9,24 +9,24 @@ use shuffledp_accounting::bound::{Kind, Standing};
 use shuffledp_accounting::scheme::{LocalGuarantee, Question};
 use shuffledp_number::shown::{self, count, round_up_significant};
 
-/// What a statement says, sentence by sentence, without their stops.
+/// The sentences of a privacy statement, without their full stops.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     /// The protocol.
     pub protocol: String,
-    /// What is promised: ε, δ.
+    /// The guarantee: ε and δ.
     pub promise: String,
     /// Whose record it is about, and which datasets are neighbours.
     pub unit: String,
-    /// What is taken for granted.
+    /// The assumptions.
     pub assumptions: String,
-    /// What is left if shuffler and server collude.
+    /// The guarantee that remains if shuffler and server collude.
     pub collusion: String,
     /// How near the truth is.
     pub tightness: Option<String>,
     /// Where the bound comes from.
     pub source: String,
-    /// What a reader must know.
+    /// The warnings.
     pub warnings: Vec<String>,
     /// The command that computes it again.
     pub command: String,
@@ -104,13 +104,13 @@ impl Statement {
     }
 }
 
-/// What is left of privacy if the shuffler hands the server who sent what.
+/// Returns the guarantee that remains if the shuffler tells the server who sent which report.
 fn collusion(question: &Question) -> String {
     let (left, note) = local_guarantee(question);
     format!("If the shuffler and the server collude, what is left is {left} ({note})")
 }
 
-/// What reports promise without a shuffler, and to whom.
+/// Returns the guarantee of reports without a shuffler, and against whom it holds.
 pub(crate) fn local_guarantee(question: &Question) -> (String, String) {
     let rounds = question.rounds() as f64;
     let everywhere = match question.rounds() {

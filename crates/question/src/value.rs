@@ -59,7 +59,7 @@ impl Value {
     }
 }
 
-/// What was probably meant.
+/// Guesses what the user intended, and suggests it.
 fn advice(parameter: Parameter, text: &str) -> Option<Advice> {
     if let Some(percent) = text.strip_suffix('%').and_then(|number| real(number.trim()).ok()) {
         return Some(Advice::Write(parameter, nearest(percent / 100.0, 15)));

@@ -1,4 +1,4 @@
-//! What whoever reads a number must know, beside it.
+//! Warnings that must be shown together with a number.
 
 use crate::outcome::Outcome;
 use crate::quantity::Quantity;
@@ -94,7 +94,7 @@ impl Warning {
     }
 }
 
-/// What is to be said about an ε at a δ, whoever found it.
+/// Returns the warnings about an ε at a δ, whichever accountant found them.
 pub fn of_spent(epsilon: f64, delta: f64, clients: u64) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if delta > 1.0 / clients as f64 && clients > 1 {
@@ -109,7 +109,7 @@ pub fn of_spent(epsilon: f64, delta: f64, clients: u64) -> Vec<Warning> {
     warnings
 }
 
-/// What is to be said about an outcome, the most important first.
+/// Returns the warnings about an outcome, the most important first.
 pub(crate) fn warnings(outcome: &Outcome) -> Vec<Warning> {
     let clients = outcome.question().scheme().clients();
     let mut warnings = Vec::new();

@@ -12,15 +12,16 @@ use shuffledp_accounting::scheme::{MAX_COUNT, Participation, Question, Round, Sc
 /// A question that differs in one thing, and its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
-    /// What is different.
+    /// The change to the question.
     pub change: &'static str,
     /// The answer, in words.
     pub answer: String,
-    /// What there is to say about it.
+    /// A remark on the change.
     pub note: String,
 }
 
-/// What would be if. What makes no question is left out.
+/// Asks variants of the question: the same round with one thing changed. Variants that are not
+/// valid questions are left out.
 pub fn what_if(outcome: &Outcome) -> Vec<WhatIf> {
     let asked = &outcome.asked;
     let question = &asked.question;

@@ -14,7 +14,7 @@ const TYPED: usize = 15;
 /// Significant digits of a printed bound.
 const DIGITS: usize = 5;
 
-/// What a bound may be worth: the word, and what it means for an upper bound.
+/// Every status of a bound: the enum value, its word, and its meaning for an upper bound.
 pub const STANDINGS: [(Standing, &str, &str); 4] = [
     (Standing::Rigorous, "rigorous", "Proven for exactly what is asked"),
     (
@@ -123,7 +123,7 @@ pub fn audited(spec: &RandomizerSpec, dimension: u32, scheme: Option<&Scheme>) -
     format!("{}{vectors}{round}", randomizer(spec, None))
 }
 
-/// What the numbers take for granted, one thing each.
+/// Returns the assumptions behind the numbers, one string each.
 pub fn assumptions(question: &Question, varied: Option<Parameter>) -> Vec<String> {
     let honest = match (question.scheme().clients(), varied) {
         (_, Some(Parameter::Clients)) => "n honest clients".to_owned(),
@@ -167,7 +167,7 @@ pub fn headline(outcome: &Outcome) -> String {
     )
 }
 
-/// What no analysis can go below, if that is known.
+/// Returns a sentence about the best lower bound, if one is known.
 pub fn lower_line(outcome: &Outcome) -> Option<String> {
     let lower = outcome.lower.as_ref()?;
     let judgement = if outcome.is_refuted() {

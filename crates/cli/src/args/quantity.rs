@@ -1,11 +1,11 @@
-//! What is drawn.
+//! The `--quantity` flag of `plot`.
 
 use shuffledp_question::Quantity;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "What is drawn")]
 pub(crate) struct QuantityArgs {
-    /// What is drawn
+    /// Quantity on the vertical axis
     #[arg(long, value_name = "Q", value_enum, default_value_t = Drawn::Epsilon)]
     quantity: Drawn,
 }

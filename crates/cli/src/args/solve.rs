@@ -1,4 +1,4 @@
-//! What is solved for.
+//! The flag that names the parameter to solve for.
 
 use clap::ValueEnum;
 use shuffledp_accounting::calibrate::Unknown;
@@ -7,7 +7,7 @@ use shuffledp_question::{Parameter, parameter_of};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What is wanted")]
 pub(crate) struct SolveArgs {
-    /// What to solve for; the flag of that name is then left out
+    /// Parameter to solve for; leave out its own flag
     #[arg(long, value_name = "WHAT", value_enum)]
     pub(crate) solve: Solve,
 }

@@ -21,7 +21,7 @@ pub(crate) trait Flags {
     fn flags() -> Vec<(Parameter, &'static str)>;
 }
 
-/// What was typed for these flags.
+/// The values typed for a set of flags.
 #[derive(Debug, Clone)]
 pub(crate) struct Typed<F> {
     texts: Vec<(Parameter, String)>,
@@ -167,7 +167,7 @@ impl Flags for EpsilonFlags {
     }
 }
 
-/// What is to be met.
+/// The flags of a goal to meet.
 #[derive(Debug, Clone)]
 pub(crate) struct GoalFlags;
 
@@ -178,7 +178,7 @@ impl Flags for GoalFlags {
     }
 }
 
-/// What is drawn, and at which number.
+/// The flags of a target: the quantity, and the number it is asked at.
 #[derive(Debug, Clone)]
 pub(crate) struct TargetFlags;
 

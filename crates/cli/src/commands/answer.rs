@@ -1,4 +1,4 @@
-//! What `epsilon` and `delta` share: ask, print, and write the page if one is wanted.
+//! The common part of `epsilon` and `delta`: ask, print, and write the report page if requested.
 
 use crate::args::{Flags, OutputArgs, QuestionFlags, TrustFlags, Typed};
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub(crate) struct AskArgs<F: Flags + Send + Sync + Clone + std::fmt::Debug + 'st
 }
 
 impl<F: Flags + Send + Sync + Clone + std::fmt::Debug + 'static> AskArgs<F> {
-    /// What is asked.
+    /// Returns the question that was typed.
     pub(crate) fn asked(&self, quantity: Quantity) -> Result<Asked, Failure> {
         let mut given = Given::new();
         self.question.read(&mut given)?;
@@ -30,7 +30,7 @@ impl<F: Flags + Send + Sync + Clone + std::fmt::Debug + 'static> AskArgs<F> {
     }
 }
 
-/// What was given, judged.
+/// Checks the given values and returns the question.
 pub(crate) fn asked(given: &Given, quantity: Quantity) -> Result<Asked, Failure> {
     Ok(Asked {
         options: given.options()?,

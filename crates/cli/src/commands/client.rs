@@ -148,7 +148,7 @@ fn print_round(round: &CrowdRound, json: bool) -> Result<(), Failure> {
 }
 
 impl From<ClientError> for Failure {
-    /// What the user can change is bad usage, the rest a failure.
+    /// Errors that the user can fix are usage errors; all others are failures.
     fn from(error: ClientError) -> Self {
         match error {
             ClientError::Config(sentence) => Self::Usage(sentence),

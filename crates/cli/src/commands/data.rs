@@ -90,7 +90,7 @@ struct Installed<'a> {
     test_examples: u64,
 }
 
-/// What can be done with a dataset that others publish.
+/// The subcommands for a dataset that a third party publishes.
 struct Actions {
     /// Its folder in the data directory and its command.
     name: &'static str,

@@ -48,7 +48,7 @@ Examples:
   $ shuffledp server --config my-server/server.toml
   $ shuffledp server rotate-key --config my-server/server.toml";
 
-/// What clients pin.
+/// The public keys that clients pin, as printed.
 #[derive(Serialize)]
 struct Shown {
     verifying_key: String,
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
 }
 
 impl From<ServerError> for Failure {
-    /// What the user can change is bad usage, the rest a failure.
+    /// Errors that the user can fix are usage errors; all others are failures.
     fn from(error: ServerError) -> Self {
         match error {
             ServerError::Config(sentence) => Self::Usage(sentence),

@@ -43,7 +43,7 @@ Examples:
   $ shuffledp shuffler --config my-shuffler/shuffler.toml
   $ shuffledp shuffler rotate-key --config my-shuffler/shuffler.toml";
 
-/// What tasks name.
+/// The public keys that tasks name, as printed.
 #[derive(Serialize)]
 struct Shown {
     verifying_key: String,
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ShufflerArgs) -> Result<(), Failure> {
 }
 
 impl From<ShufflerError> for Failure {
-    /// What the user can change is bad usage, the rest a failure.
+    /// Errors that the user can fix are usage errors; all others are failures.
     fn from(error: ShufflerError) -> Self {
         match error {
             ShufflerError::Config { .. } | ShufflerError::Toml { .. } => Self::Usage(error.to_string()),

@@ -108,7 +108,7 @@ struct WhatArgs {
     resume: Option<PathBuf>,
 }
 
-/// What a sketch is, before its first line.
+/// The notice that precedes the output of a sketch.
 const SKETCH: &str = "sketch, not a result: the noise of every batch is drawn from its Gaussian limit; train without --sketch \
                       for a result";
 
@@ -201,8 +201,8 @@ fn load(config: &TrainingConfig, data_directory: Option<&Path>) -> Result<Datase
     dataset
 }
 
-/// What there is to say about a run before its first round: warnings, what is known of its end, and
-/// what its paper claims.
+/// Returns the notices to print before the first round: warnings, the convergence bound, and the
+/// claim of the algorithm's paper.
 fn beforehand<P: Clients>(simulation: &Simulation<P>) -> Result<Vec<String>, Failure> {
     let (config, population) = (simulation.config(), simulation.population());
     let clients = population.count();
@@ -276,7 +276,8 @@ fn read(path: &Path) -> Result<TrainingConfig, LearningError> {
     TrainingConfig::parse(&text, path)
 }
 
-/// What a run refuses: a value that the user can change is bad usage, the rest a failure.
+/// Maps the errors of a run: a value that the user can change is a usage error, all others are
+/// failures.
 fn refused(error: LearningError) -> Failure {
     match error {
         LearningError::OutOfRange { .. }
@@ -308,8 +309,8 @@ fn set_threads(threads: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a run comes to: all rounds that were charged, all evaluations, and a warning if others came
-/// than were accounted for.
+/// The result of a run: all charged rounds, all evaluations, and a warning if participation
+/// differed from what was accounted for.
 struct Finished {
     accountant: Accountant,
     metrics: Vec<Metrics>,

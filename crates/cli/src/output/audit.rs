@@ -1,4 +1,4 @@
-//! What an audit found, for a person, for a program, and as a page.
+//! The result of an audit, as text, as JSON and as a page.
 
 use super::page::{typed, with_provenance};
 use super::text::json_line;
@@ -23,7 +23,7 @@ pub(crate) struct Audited {
     pub(crate) seed: Option<u64>,
 }
 
-/// What is wrong, if something is.
+/// Describes the violation, if the audit found one.
 pub(crate) fn verdict(report: &Report) -> Option<String> {
     let mut wrong = Vec::new();
     let mut exceeds = |what: &str, finding: &Finding| {
@@ -61,7 +61,7 @@ fn claimed(finding: &Finding) -> String {
     }
 }
 
-/// What was looked at, and what was found.
+/// Returns each view that was audited, with its finding.
 fn findings(report: &Report) -> Vec<(&'static str, &Finding)> {
     let mut findings =
         vec![("one report", &report.local), ("two reports of one client", &report.freshness.two_reports)];

@@ -34,7 +34,7 @@ pub(super) fn claim(solution: &Solution) -> String {
     )
 }
 
-/// What the next value would cost, and how far it is.
+/// Describes the next value: its ε, and how far that is from the goal.
 pub(super) fn beyond(solution: &Solution) -> String {
     let Solution { wanted, solved, .. } = solution;
     let tolerance = nearest(solved.tolerance, TYPED);

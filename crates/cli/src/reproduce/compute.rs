@@ -30,11 +30,11 @@ pub(crate) struct Curve {
 #[derive(Debug, Clone)]
 pub(crate) struct Computed<'a> {
     pub(crate) panel: &'a Panel,
-    /// What is varied.
+    /// The parameter that varies.
     pub(crate) parameter: Parameter,
     /// Whether points are spaced by equal ratios.
     pub(crate) logarithmic: bool,
-    /// What is asked at the first point; accuracies alone ask nothing.
+    /// The question at the first point; `None` if the figure shows accuracies only.
     pub(crate) first: Option<Asked>,
     pub(crate) curves: Vec<Curve>,
     /// (preset, mean accuracy of its runs by rounds), for presets that have runs.
@@ -77,7 +77,7 @@ impl Computed<'_> {
     }
 }
 
-/// What is asked: a bound of the catalogue, or what only one figure knows.
+/// The source of a curve: a bound of the catalogue, or a formula that only one figure uses.
 #[derive(Clone, Copy)]
 enum Source {
     Method(&'static dyn Method),

@@ -1,5 +1,5 @@
-//! What a paper computed for its figure and is no bound of its own: kept here, not in the
-//! catalogue.
+//! Formulas that a paper computed for its figure only. They are not bounds of their own, so they
+//! are here and not in the catalogue.
 
 use anyhow::{Result, bail};
 use shuffledp_accounting::bound::{About, Kind, Standing};

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// Whose curve it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// What the paper puts forward.
+    /// The paper's own result.
     Paper,
-    /// What it compares itself with.
+    /// A result that the paper compares itself with.
     Baseline,
     /// Our upper bounds.
     Ours,
@@ -28,7 +28,7 @@ pub(crate) struct Item {
     /// The name of the folder.
     #[serde(skip)]
     pub(crate) paper: String,
-    /// What it shows.
+    /// The title: what the figure or table shows.
     pub(crate) title: String,
     /// Section and figure of the paper.
     #[serde(rename = "where")]
@@ -53,7 +53,7 @@ pub(crate) struct Item {
     pub(crate) claims: Vec<Claim>,
 }
 
-/// What stands on the vertical axis.
+/// The quantity on the vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Drawn {
@@ -66,7 +66,7 @@ pub(crate) enum Drawn {
 }
 
 impl Drawn {
-    /// What bounds are asked for.
+    /// The quantity that bounds are asked for.
     pub(crate) fn quantity(self) -> Quantity {
         match self {
             Self::Epsilon | Self::Accuracy => Quantity::Epsilon,
@@ -75,7 +75,7 @@ impl Drawn {
     }
 }
 
-/// What stands on the horizontal axis of accuracies.
+/// The quantity on the horizontal axis of a plot of accuracies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Against {
@@ -90,14 +90,14 @@ pub(crate) enum Against {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Panel {
-    /// What is held fixed, in a line.
+    /// The fixed parameters, in one line.
     pub(crate) caption: String,
     pub(crate) quantity: Drawn,
     /// Parameters of the question, by the names of flags.
     #[serde(default)]
     question: BTreeMap<String, toml::Value>,
-    /// What is varied, as of `plot --sweep`. Panels of training runs vary rounds and may leave it
-    /// out.
+    /// The parameter that varies, as in `plot --sweep`. Panels of training runs vary the rounds and
+    /// may leave it out.
     sweep: Option<String>,
     /// Points of the sweep.
     #[serde(default = "full")]
@@ -212,7 +212,7 @@ pub(crate) struct Claim {
     pub(crate) panel: usize,
     /// The number that the paper prints, for a claim about a number.
     pub(crate) paper: Option<f64>,
-    /// What stands behind the number: " %", "×".
+    /// The unit after the number: " %", "×".
     #[serde(default)]
     pub(crate) unit: String,
     pub(crate) check: Test,
@@ -223,7 +223,7 @@ pub(crate) struct Claim {
     /// Why it does not hold, if it does not.
     #[serde(default)]
     pub(crate) because: String,
-    /// What holds instead.
+    /// A statement that holds instead of the claim.
     pub(crate) correction: Option<Correction>,
 }
 
@@ -236,7 +236,7 @@ fn hair() -> f64 {
     1e-3
 }
 
-/// What holds where the claim does not.
+/// A statement that holds where the claim does not.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Correction {
@@ -387,7 +387,7 @@ impl Panel {
         self.runs.iter().any(|run| run == preset)
     }
 
-    /// What was given of its question, with what a curve changes.
+    /// Returns the given values of the panel's question, with the changes that a curve makes.
     pub(crate) fn given_for(&self, curve: &CurveSpec) -> Result<Given, String> {
         let mut given = Given::new();
         let more = match curve {
@@ -405,7 +405,7 @@ impl Panel {
         Ok(given)
     }
 
-    /// What is varied; `None` where the runs decide.
+    /// Returns the parameter that varies; `None` where the training runs determine it.
     pub(crate) fn sweep(&self, quick: bool) -> Result<Option<Sweep>, String> {
         let Some(text) = &self.sweep else { return Ok(None) };
         Sweep::parse(text)?.with_points(if quick { self.quick } else { self.points }).map(Some)

@@ -1,4 +1,4 @@
-//! What a paper says against what is computed, and the verdict that follows.
+//! Compares the claims of a paper with computed values, and derives the verdict.
 
 use super::compute::{Computed, Curve, Reproduced};
 use super::item::{Claim, Number, Role, Test};
@@ -36,13 +36,13 @@ pub(crate) struct Checked<'a> {
     pub(crate) claim: &'a Claim,
     /// The number that decides: the formula's value, or how far a shape is from its limit.
     pub(crate) found: Option<f64>,
-    /// What the formula gives, in words.
+    /// The result of the formula, in words.
     pub(crate) formula: String,
     /// Between what the truth is, where anything is proven.
     pub(crate) truth: Option<Truth>,
     /// `None` if it could not be checked: no run is stored.
     pub(crate) holds: Option<bool>,
-    /// What the correction gives, and whether it holds.
+    /// The result of the correction, and whether it holds.
     pub(crate) corrected: Option<(Option<f64>, bool)>,
     /// Whether the number is the one that the file expects, within its tolerance; `None` if it
     /// expects none.
@@ -58,7 +58,7 @@ pub(crate) struct Truth {
     pub(crate) upper: f64,
 }
 
-/// What it is the truth of.
+/// The kind of value that a true value is given for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TruthOf {
     /// The number that the claim is about.
@@ -75,7 +75,7 @@ pub(crate) struct Judged<'a> {
     pub(crate) reproduced: Reproduced<'a>,
     pub(crate) claims: Vec<Checked<'a>>,
     pub(crate) verdict: Verdict,
-    /// What was corrected, or why it is not reproducible.
+    /// The corrections, or the reasons why the item is not reproducible.
     pub(crate) reasons: Vec<String>,
     /// Which training runs it rests on; empty if none.
     pub(crate) runs: Vec<String>,
@@ -113,7 +113,7 @@ pub(crate) fn judge<'a>(reproduced: Reproduced<'a>, runs: &Runs) -> Judged<'a> {
     Judged { reproduced, claims, verdict, reasons, runs }
 }
 
-/// What is wrong with the bounds that the paper puts forward, whatever their numbers are.
+/// Lists the known defects of the paper's own bounds, whatever their numbers are.
 fn caveats(reproduced: &Reproduced<'_>) -> Vec<String> {
     let of_panel = |panel: &Computed<'_>| -> Vec<String> {
         let is_epsilon = panel.panel.quantity.quantity() == Quantity::Epsilon;
@@ -210,7 +210,7 @@ fn value(number: &Number, panel: &Computed<'_>) -> Option<f64> {
     }
 }
 
-/// What the formula gives, in words.
+/// Words the result of the formula.
 fn formula(claim: &Claim, found: Option<f64>, holds: Option<bool>) -> String {
     let Some(found) = found else { return "no stored run".to_owned() };
     let check = &claim.check;
@@ -290,7 +290,7 @@ impl Checked<'_> {
         self.truth.map(|truth| truth.words()).unwrap_or_default()
     }
 
-    /// What the paper says: its number, or yes to a shape.
+    /// The paper's claim: its number, or yes for a claim about a shape.
     pub(crate) fn paper(&self) -> String {
         match self.claim.paper {
             Some(paper) => format!("{}{}", nearest(paper, 6), self.claim.unit),

@@ -38,7 +38,7 @@ struct Evaluation {
     test_accuracy_last: Option<f64>,
 }
 
-/// What of a run's record is needed.
+/// The fields that are needed of a run's record.
 #[derive(Deserialize)]
 struct Record {
     config: RecordConfig,

@@ -25,7 +25,7 @@ pub(crate) struct Errand {
     pub(crate) reseals: bool,
 }
 
-/// What became of an errand, as its client knows it.
+/// The outcome of a report, as its client knows it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
     pub(crate) errand: Errand,
@@ -132,7 +132,7 @@ fn begins(world: &World, round: u64) {
     *world.sent.lock().unwrap().entry(round).or_default() += 1;
 }
 
-/// What the shuffler said, if it could be heard.
+/// Returns the shuffler's status code, if an answer arrived.
 fn post(world: &World, bytes: &[u8]) -> Option<u16> {
     let answer = Request::new("POST", paths::REPORTS, bytes).ask(world.doors[0], None)?;
     let status = super::http::Answer::parse(&answer)?.status;

@@ -1,10 +1,10 @@
-//! What happens is drawn from a seed.
+//! Random choices, drawn from a seed.
 
 use shuffledp_randomizers::{Randomness, SimulationRng};
 use std::time::Duration;
 
-/// What a stream of dice is for; each purpose has its own, so that one more throw here changes
-/// nothing there.
+/// The purpose of a random stream. Each purpose has its own stream, so that one more draw for one
+/// purpose does not change the others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     World = 1,

@@ -1,4 +1,4 @@
-//! What happens to requests on their way.
+//! Faults of the network: what happens to requests in transit.
 
 use super::dice::{Dice, Purpose};
 use super::http::{Answer, Request, answer};
@@ -9,7 +9,7 @@ use shuffledp_wire::paths;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What may still go wrong in a round, and the dice that decide it.
+/// The faults that may still happen in a round, and the random stream that decides them.
 pub(crate) struct Weather {
     to_shuffler: Dice,
     to_server: Dice,
@@ -102,7 +102,7 @@ const OF_BATCHES: [(u64, Fate); 14] = [
 
 const OF_QUESTIONS: [(u64, Fate); 4] = [(88, Pass), (5, Lose), (3, LoseAnswer), (4, CutAnswer)];
 
-/// What was drawn for a request.
+/// The faults drawn for one request.
 struct Drawn {
     fate: Fate,
     before: Duration,

@@ -1,4 +1,4 @@
-//! What is counted, over all worlds of a run, and what went wrong.
+//! Counts over all worlds of a run, and the violations found.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! What a round did to the weights, against what its clients were told.
+//! Compares the change of the weights in a round with the acknowledgements that its clients got.
 
 use super::clients::Told;
 use super::task::{counted, weights};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What the ledger said last. It never says less afterwards.
+/// The last reading of the ledger. A later reading must never be smaller.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spent {
     rounds: u64,

@@ -7,9 +7,9 @@
 //! not acknowledged at most once, and nothing else. A world lives until its privacy budget is
 //! spent, and is then killed and started again: no further round may open.
 //!
-//! What happens is drawn from a seed. The same seed draws the same faults; which request meets
-//! which fault, and at which instruction a program dies, is the operating system's choice.
-//! `make chaos` runs it for long; see bench/chaos/README.md.
+//! All events are drawn from a seed. The same seed draws the same faults; but the operating system
+//! decides which request meets which fault, and at which instruction a program dies. `make chaos`
+//! runs the test for long; see bench/chaos/README.md.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What the environment asks for; without it a short run that always draws the same.
+/// Settings from the environment. Without them, the test is short and always draws the same.
 struct Settings {
     seed: u64,
     /// Worlds to begin, at most.

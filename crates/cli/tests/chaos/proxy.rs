@@ -7,8 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What becomes of a request: the bytes of an answer, perhaps not all of them, or nothing and the
-/// connection is cut.
+/// Decides the answer to a request: bytes, perhaps truncated, or `None` to cut the connection.
 pub(crate) type Handler = Arc<dyn Fn(Request) -> Option<Vec<u8>> + Send + Sync>;
 
 /// Listens at an address that stays the same, however often the programs behind it die.

@@ -10,7 +10,7 @@ use shuffledp_wire::RoundOffer;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What happens besides what befalls requests.
+/// Events other than faults of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
     Kill(Victim),

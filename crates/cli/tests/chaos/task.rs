@@ -57,7 +57,7 @@ pub(crate) fn shuffler_toml(min_batch: u64, server: SocketAddr, key: &VerifyingK
     )
 }
 
-/// What so many rounds cost: a budget that they just fit into.
+/// Returns the cost of so many rounds: a budget that they just fit into.
 pub(crate) fn budget_of(rounds: u64) -> f64 {
     let scheme = Scheme::check_in(CLIENTS, CHECK_IN, 0.0).unwrap();
     let round =

@@ -1,5 +1,5 @@
-//! What passes between shuffler and server, seen from the wire: a batch is never short, never
-//! early, never another one for the same round.
+//! Observes the traffic from shuffler to server: no batch is short, none is early, and no round
+//! gets a second, different batch.
 
 use super::http::Request;
 use shuffledp_wire::{BatchDecoder, BatchEvent, BatchHeader, RoundContext, VerifyingKey};
@@ -14,7 +14,7 @@ struct Batch {
     taken: bool,
 }
 
-/// What is known about the round of a batch when it passes.
+/// The facts known about the round of a batch when the batch passes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known {
     /// Different reports that clients have begun to send in time.
@@ -30,7 +30,7 @@ pub(crate) struct Watch {
     batches: HashMap<RoundContext, Batch>,
 }
 
-/// What a request says that it is, once enough of it is there.
+/// Reads the batch header of a request, once enough bytes have arrived.
 pub(crate) fn header_of(key: &VerifyingKey, bytes: &[u8]) -> Option<BatchHeader> {
     let mut decoder = BatchDecoder::new(*key);
     let mut input = bytes;

@@ -27,7 +27,7 @@ pub(crate) enum Victim {
     Both,
 }
 
-/// What the network kept to itself, to send it again another day.
+/// A request that the network kept, to replay it later.
 #[derive(Default)]
 pub(crate) struct Kept {
     /// Rounds and sealed reports.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// answer (well below a second), for the sake of a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a run left behind.
+/// The result of running the program.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,

@@ -10,8 +10,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What has not come to pass by then never will. Far above what it takes, for the sake of a busy
-/// machine.
+/// The time limit for every wait: far above the usual time, because the machine may be busy.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A root certificate at `folder/root`, and one of it for each of these services, with its key.
@@ -92,7 +91,7 @@ impl Scene {
         id
     }
 
-    /// What a program has said so far.
+    /// Returns the log of a program so far.
     pub(super) fn log(&self, name: &str) -> String {
         fs::read_to_string(self.folder().join(format!("{name}.log"))).unwrap_or_default()
     }
@@ -124,7 +123,7 @@ impl Scene {
         }
     }
 
-    /// What the server says at this path, if it answers; over TLS, and believing only the scene's
+    /// Returns the server's answer at this path, if it answers; over TLS, trusting only the scene's
     /// own root.
     pub(super) fn get(&self, path: &str) -> Option<serde_json::Value> {
         let roots = vec![self.folder().join("ca.pem")];

@@ -42,17 +42,17 @@ struct PublicStatus {
     rounds: Vec<PublicRound>,
 }
 
-/// What each party saw.
+/// The data that each party saw.
 pub(crate) struct Seen {
-    /// What the server publishes of its rounds.
+    /// The server's public record of its rounds.
     pub(crate) rounds: Vec<PublicRound>,
-    /// What the server says about privacy.
+    /// The server's public statement about privacy.
     pub(crate) privacy: serde_json::Value,
-    /// What the crowd knows of itself.
+    /// The simulated clients' own record of the rounds.
     pub(crate) crowd: Vec<CrowdRound>,
-    /// What the one client has on its disk.
+    /// The state that the one real client keeps on its disk.
     pub(crate) client: Status,
-    /// What the shuffler lets its operator watch.
+    /// The metrics that the shuffler exposes to its operator.
     pub(crate) shuffler_metrics: String,
     /// The test accuracy of the same model without privacy, measured at the end.
     pub(crate) accuracy_without_privacy: f64,

@@ -1,4 +1,4 @@
-//! What the demonstration plays: one task, small enough for a minute, in the words of the roles'
+//! The setting of the demonstration: one task that runs in about a minute, written as the roles'
 //! own configuration files.
 
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use std::path::Path;
 const SERVER: &str = include_str!("server.toml");
 const CLIENT: &str = include_str!("client.toml");
 
-/// What fills the braces of both files, and more than one place here.
+/// These values fill the placeholders of both files; some are used elsewhere in this module too.
 const CHECK_IN_RATE: f64 = 0.125;
 const LOCAL_EPSILON: f64 = 4.0;
 const SHARE: f64 = 0.0625;
@@ -115,7 +115,7 @@ impl Setting {
         round_up_significant(1.02 * self.outcome.best.value, 2)
     }
 
-    /// What the server is started with.
+    /// Returns the server's configuration.
     pub(super) fn server(&self, folder: &Path, shuffler: (&str, String), window: f64) -> anyhow::Result<ServerConfig> {
         let text = self.fill(SERVER);
         let text = text.replace("{window}", &window.to_string());
@@ -123,7 +123,7 @@ impl Setting {
         Ok(ServerConfig::parse(&text, &folder.join("server.toml"))?)
     }
 
-    /// What clients are started with.
+    /// Returns the clients' configuration.
     pub(super) fn client(
         &self,
         folder: &Path,

@@ -1,4 +1,4 @@
-//! What an algorithm's paper claims, where that is not sound.
+//! Reports the claim of an algorithm's paper, where that claim is not sound.
 
 use shuffledp_learning::LearningError;
 use shuffledp_learning::training::TrainingConfig;

@@ -1,4 +1,4 @@
-//! What is known beforehand about how far from the optimum a run ends.
+//! Convergence bounds that are known before a run: how far from the optimum it ends.
 
 use shuffledp_learning::LearningError;
 use shuffledp_learning::convergence::{Convergence, convergence};

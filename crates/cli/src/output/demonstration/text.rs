@@ -10,7 +10,7 @@ use shuffledp_report::number::{count, plural, round_down_significant, round_up_s
 /// Significant digits of ε.
 const DIGITS: usize = 5;
 
-/// What is played, and the names of the columns.
+/// Describes the setting and names the columns.
 pub(crate) fn heading(setting: &Setting) -> String {
     format!(
         "{} clients, a shuffler and a server over loopback, {}; at least {} reports in a batch\n\
@@ -48,12 +48,12 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// What the progress bar says.
+/// The text of the progress bar.
 pub(crate) fn live(round: &PublicRound) -> String {
     format!("accuracy {}, ε ≤ {}", accuracy(round), round_up_significant(round.epsilon, 3))
 }
 
-/// What it came to.
+/// Describes the result.
 pub(crate) fn end(setting: &Setting, seen: &Seen) -> Result<String> {
     let mut end = format!("\n{}\n{}\n", text::answer(&setting.outcome, false)?, views::learned(setting, seen));
     for (who, what) in views::of(setting, seen) {

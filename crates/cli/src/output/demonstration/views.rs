@@ -1,4 +1,4 @@
-//! What each party saw, in sentences made of this run's figures.
+//! The view of each party, in sentences with the figures of this run.
 
 use super::text::{accuracy, percent};
 use crate::commands::demo::{PublicRound, REFERENCE_ROUNDS, Seen, Setting};
@@ -99,7 +99,7 @@ pub(super) fn of(setting: &Setting, seen: &Seen) -> [(&'static str, String); 4] 
     ]
 }
 
-/// What design and honesty ask to be said.
+/// The caveat that all roles ran under one operator.
 pub(super) fn one_operator(setting: &Setting) -> String {
     format!(
         "All of it ran here, under one operator, who holds both views and can tell who sent what. Against such an operator shuffling protects nobody: \

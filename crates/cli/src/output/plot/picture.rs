@@ -22,7 +22,7 @@ const LEAST_DELTA: f64 = 1e-20;
 /// A vertical axis over this ratio or more is logarithmic.
 const DECADE: f64 = 10.0;
 
-/// What of the curves is drawn.
+/// The part of the curves that is drawn.
 struct View<'a> {
     curves: Vec<&'a Curve>,
     left_out: Vec<&'a Curve>,
@@ -48,7 +48,7 @@ impl<'a> View<'a> {
         Self { curves, left_out, cut, shown }
     }
 
-    /// What the picture does not show of the curves.
+    /// Lists the parts of the curves that the picture does not show.
     fn remarks(&self) -> Vec<String> {
         let names = |curves: &[&Curve]| curves.iter().map(|curve| curve.about.id).collect::<Vec<_>>().join(", ");
         let mut remarks = Vec::new();
@@ -102,7 +102,7 @@ pub(crate) fn picture(swept: &Swept, cut_far: bool) -> Plot {
     plot.caption(caption)
 }
 
-/// What a picture does not show, for those who only see that it was written.
+/// Lists the parts of the curves that the picture does not show, for the terminal.
 pub(crate) fn omissions(swept: &Swept, cut_far: bool) -> Vec<String> {
     let remarks = View::of(swept, cut_far).remarks();
     remarks.into_iter().map(|remark| format!("{remark} (--bounds all shows everything.)")).collect()
@@ -159,7 +159,7 @@ fn key(swept: &Swept, plot: &Plot) -> String {
     text
 }
 
-/// What strokes and markers mean.
+/// Explains the strokes and markers.
 pub(crate) fn reading(series: &[&Series]) -> String {
     let has = |style: Style| series.iter().any(|series| series.style == style);
     let mut parts = Vec::new();

@@ -97,7 +97,7 @@ fn claims(judged: &Judged<'_>, text: &mut String) {
     text.push('\n');
 }
 
-/// What a heading is called in an address, as GitHub makes it.
+/// Returns the anchor that GitHub makes for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect::<String>().to_lowercase()

@@ -65,7 +65,8 @@ pub(super) fn summary(judged: &[&Judged<'_>]) -> Result<Table> {
     Ok(table)
 }
 
-/// What the paper says, what its formula gives, between what the truth is.
+/// Tabulates the claims: the paper's number, the number of its formula, and the bounds around the
+/// true value.
 pub(super) fn claims(claims: &[Checked<'_>]) -> Result<Table> {
     let mut table = Table::new([
         Column::note("claim"),

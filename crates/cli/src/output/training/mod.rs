@@ -30,7 +30,7 @@ pub(crate) struct Trained<'a> {
     pub(crate) remarks: Vec<String>,
 }
 
-/// What was charged, for people and for the catalogue of bounds.
+/// The mechanism that was charged, for people and for the catalogue of bounds.
 pub(crate) enum Charged {
     /// Nothing: gradients are sent as they are.
     Nothing,
@@ -43,7 +43,7 @@ pub(crate) enum Charged {
     Epochs { epochs: u64, blocks: u64 },
 }
 
-/// What `accountant` was told by a run of this configuration.
+/// Returns the mechanism that a run of this configuration charged to `accountant`.
 pub(crate) fn charged(config: &TrainingConfig, accountant: &Accountant) -> Charged {
     let (rounds, releases) = (accountant.ledger(), accountant.releases());
     if let Algorithm::ShuffledNoisySgd { blocks, .. } = config.algorithm {
@@ -58,7 +58,7 @@ pub(crate) fn charged(config: &TrainingConfig, accountant: &Accountant) -> Charg
 }
 
 impl Trained<'_> {
-    /// What the accuracy is of.
+    /// Names the data that the accuracy is measured on.
     pub(crate) fn accuracy(&self) -> &'static str {
         match self.config.hold_out {
             Some(_) => "accuracy on held-out training examples",

@@ -7,7 +7,7 @@ use shuffledp_report::number::{self, round_down_significant, round_up_significan
 /// Significant digits of ε.
 const DIGITS: usize = 5;
 
-/// What is trained, and the names of the columns.
+/// Describes the run and names the columns.
 pub(crate) fn heading(config: &TrainingConfig, data: &str, clients: u64, weights: usize) -> String {
     let last = if config.step.average_from.is_some() { format!(" {:>10}", "last") } else { String::new() };
     format!(
@@ -40,7 +40,7 @@ pub(crate) fn line(metrics: &Metrics, config: &TrainingConfig) -> String {
     )
 }
 
-/// What the progress bar says: "accuracy 81.50 %, ε ≤ 0.21"
+/// The text of the progress bar: "accuracy 81.50 %, ε ≤ 0.21"
 pub(crate) fn live(metrics: &Metrics) -> String {
     let epsilon = match metrics.epsilon {
         epsilon if epsilon.is_finite() => format!("ε ≤ {}", round_up_significant(epsilon, 3)),
@@ -51,7 +51,7 @@ pub(crate) fn live(metrics: &Metrics) -> String {
     format!("{label}{what} {:.2} %, {epsilon}", 100.0 * metrics.test_accuracy)
 }
 
-/// What a run would cost, in sentences.
+/// Describes the cost of a run, in sentences.
 pub(crate) fn plan(
     config: &TrainingConfig,
     rounds: u64,
@@ -76,7 +76,7 @@ pub(crate) fn plan(
     text + &format!("About {} on {threads} threads\n", duration(seconds))
 }
 
-/// What is left without the shuffle: the ε of each report, added up.
+/// States the guarantee without the shuffle: the sum of the ε of all reports.
 pub(super) fn collusion(config: &TrainingConfig, local: f64) -> String {
     let epsilon = round_up_significant(local, DIGITS);
     match config.algorithm {
