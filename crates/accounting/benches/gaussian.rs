@@ -1,4 +1,4 @@
-//! What the shuffle Gaussian costs: all orders of one setting, and one answer.
+//! Times the shuffle Gaussian: all orders of one setting, and one answer.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use shuffledp_accounting::catalogue::{Options, Target, ask, method};

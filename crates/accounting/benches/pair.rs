@@ -1,7 +1,7 @@
-//! What a question to the dominating pair costs, and what a running accountant costs.
+//! Times a question to the dominating pair, and a running accountant.
 //!
-//! Lattices are remembered between questions, so every iteration asks about a slightly different
-//! ε0: what is timed is a question never asked before.
+//! Lattices are cached between questions, so every iteration asks about a slightly different ε0:
+//! the benchmark times a question that was never asked before.
 //!
 //! | question | to stay below, on one core |
 //! |---|---|

@@ -12,7 +12,7 @@ pub enum Kind {
     Lower,
 }
 
-/// What a bound is worth. Ordered: what comes later may be trusted less.
+/// The status of a bound. Ordered: a later status deserves less trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
@@ -40,7 +40,7 @@ impl Standing {
     }
 }
 
-/// What is known of a method before it is asked anything.
+/// The description of a method, known before it is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct About {
     /// The identifier in every output; part of the JSON contract.
@@ -49,11 +49,11 @@ pub struct About {
     pub name: &'static str,
     /// Which side of the truth.
     pub kind: Kind,
-    /// What it is worth.
+    /// The status of its bounds.
     pub standing: Standing,
     /// Where it comes from: paper, theorem, version.
     pub citation: &'static str,
-    /// What a reader should know: what it assumes, what is wrong with it. May be empty.
+    /// Its assumptions and known defects. May be empty.
     pub note: &'static str,
 }
 
@@ -65,7 +65,7 @@ pub struct Answer {
     pub value: f64,
     /// The Rényi order that gave it, where one did.
     pub order: Option<f64>,
-    /// What happened on the way, if a reader should know it.
+    /// A remark on the computation, if the reader needs to know it.
     pub remark: Option<String>,
 }
 
@@ -87,13 +87,13 @@ pub struct Bound {
     pub name: &'static str,
     /// Which side of the truth.
     pub kind: Kind,
-    /// What it is worth.
+    /// The status of the bound.
     pub standing: Standing,
     /// The Rényi order that gave it, where one did.
     pub order: Option<f64>,
     /// Where it comes from.
     pub citation: &'static str,
-    /// What a reader should know; may be empty.
+    /// Its assumptions and known defects. May be empty.
     pub note: String,
 }
 

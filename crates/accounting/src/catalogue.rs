@@ -5,7 +5,7 @@ use crate::error::{AccountingError, Result, require_delta, require_epsilon, requ
 use crate::scheme::{Adjacency, Question};
 use crate::{displacement, dominating, gaussian, lower, published};
 
-/// What is wanted of a question.
+/// The quantity to bound, and the number it is asked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Target {
     /// The ε that belongs to this δ.
@@ -63,7 +63,7 @@ impl Default for Options {
 
 /// A way to bound the privacy of a question.
 pub trait Method: Sync {
-    /// What is known of it beforehand.
+    /// The description of the method.
     fn about(&self) -> About;
 
     /// The same for its Rényi divergences, where they are worth something else than its ε and δ.
@@ -130,7 +130,7 @@ pub fn method(id: &str) -> Option<&'static dyn Method> {
     methods().find(|method| method.about().id == id)
 }
 
-/// What is known of a method's answers to such a target.
+/// Returns the description of a method's answers to such a target.
 pub fn about(method: &dyn Method, target: Target) -> About {
     match target {
         Target::EpsilonAt { .. } | Target::DeltaAt { .. } => method.about(),
@@ -153,7 +153,7 @@ pub struct Silent {
     pub reason: String,
 }
 
-/// What all methods say to one question.
+/// The answers of all methods to one question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
     /// Those that answered, in the catalogue's order.

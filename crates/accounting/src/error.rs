@@ -1,4 +1,4 @@
-//! What can go wrong in accounting, with the offending value.
+//! The errors of this crate, with the offending value.
 
 /// Everything this crate refuses to answer, and why.
 ///
@@ -13,9 +13,9 @@ pub enum AccountingError {
         /// end's table of parameters, which turns it into what its users write: a flag, a keyword
         /// argument.
         parameter: &'static str,
-        /// What would be accepted, as the end of the sentence "must be …".
+        /// The accepted range; completes the sentence "must be …".
         requirement: &'static str,
-        /// What was given.
+        /// The given value.
         value: String,
     },
     /// The method says nothing about this question.
@@ -27,13 +27,13 @@ pub enum AccountingError {
     /// Floating point cannot answer this within the promised direction or resources.
     #[error("no trustworthy number: {reason}")]
     Numerical {
-        /// What failed and what to change.
+        /// The failure, and the suggested change.
         reason: String,
     },
     /// A saved accountant could not be read back.
     #[error("saved state rejected: {reason}")]
     State {
-        /// What is wrong with the saved bytes.
+        /// The defect of the saved bytes.
         reason: String,
     },
 }

@@ -16,7 +16,7 @@ fn question(scheme: Scheme, mechanism: Mechanism, rounds: u64) -> Question {
     Question::new(Round { scheme, randomizer }, rounds).expect("a valid question")
 }
 
-/// What `shuffledp epsilon` answers; bounds that cannot be its answer are not asked.
+/// Returns the answer of `shuffledp epsilon`. Bounds that cannot be its answer are not asked.
 fn asked(question: &Question, delta: f64) -> f64 {
     let may_answer = |method: &&'static dyn Method| {
         let about = method.about();

@@ -1,6 +1,6 @@
 //! The Gaussian bounds as the catalogue gives them: what must be monotone, and what stays proven.
 //!
-//! What is wrong with the paper is in `literature`.
+//! The errors of the paper are in `literature`.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

@@ -224,7 +224,8 @@ fn the_whole_range_answers() {
     }
 }
 
-/// What cannot be computed is refused with a reason, and the question still has a rigorous answer.
+/// A sum that cannot be computed is refused with a reason, and the question still has a rigorous
+/// answer.
 #[test]
 fn what_cannot_be_summed_is_refused_with_a_reason() {
     for (asked, id) in [

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The files `make_numerics.py` writes.
 const SECTIONS: [&str; 6] = ["gamma_and_binomial", "normal", "incomplete_gamma", "beta", "beta_inverses", "binomial"];
 
-/// What the tests hold for one function on one range.
+/// The accuracy that the tests guarantee for one function on one range.
 struct Held {
     function: String,
     group: String,

@@ -86,7 +86,7 @@ fn the_accountant_has_the_catalogues_best_delta() {
     }
 }
 
-/// What is composed of different things never costs more than all local ε together.
+/// A composition of different mechanisms never costs more than the sum of all local ε.
 #[test]
 fn local_epsilons_add_up_at_the_most() {
     let round =

@@ -1,5 +1,5 @@
-//! What must hold of every pair, whatever its parameters: upper above lower, monotone, equal where
-//! the protocols are.
+//! Properties of every pair, whatever its parameters: upper above lower, monotone, equal where the
+//! protocols are equal.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -11,9 +11,9 @@ use shuffledp_accounting::pld::{Down, LossLattice, Rounding, Rounds, Up};
 use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, Scheme};
 use std::sync::Arc;
 
-/// What two computations of one number may differ by, relative to ε: blocks of signals cost a few
-/// 1e-5, connecting the dots at 128 points to a deviation 1/(6·128²) ≈ 1e-5 of the variance, and
-/// each stage of composition 1/(6·64²) ≈ 4e-5 of it.
+/// The largest difference between two computations of one number, relative to ε: blocks of signals
+/// cost a few 1e-5, connecting the dots at 128 points to a deviation 1/(6·128²) ≈ 1e-5 of the
+/// variance, and each stage of composition 1/(6·64²) ≈ 4e-5 of it.
 const DISCRETISATION: f64 = 2e-4;
 
 /// Lattice points to a standard deviation, as where questions are answered.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use shuffledp_accounting::pair::{LinearPair, envelope, lower, upper};
 use shuffledp_accounting::scheme::Scheme;
 
-/// What the vectors ask for; the sums themselves promise 4e-12 to either side.
+/// The tolerance of the vectors; the sums themselves guarantee 4e-12 to either side.
 const TOLERANCE: f64 = 1e-11;
 
 fn vectors(name: &str) -> Vec<(Value, f64)> {

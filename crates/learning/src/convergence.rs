@@ -36,7 +36,7 @@ use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::erased::vector_randomizer;
 use shuffledp_randomizers::norms;
 
-/// What Theorem 3 says about a run.
+/// The result of Theorem 3 for a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Convergence {
     /// A bound.
@@ -74,7 +74,7 @@ impl ConvergenceBound {
     }
 }
 
-/// What Theorem 3 says about the last weights of this run.
+/// Returns the bound of Theorem 3 on the last weights of this run.
 pub fn convergence(config: &TrainingConfig, population: &impl Clients) -> Result<Convergence> {
     let not_covered = |why: &str| Ok(Convergence::NotCovered(why.to_owned()));
     let ModelConfig::Linear { bias } = config.model else {

@@ -4,14 +4,13 @@ use crate::models::Architecture;
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 
-/// What each round takes off a weight, for each unit of its size and of the step's: w ←
-/// w − rate·(v + decay·w), where v is the gradient or, with momentum, the velocity: decay stays
-/// beside it.
+/// The weight decay: each round updates w ← w − rate·(v + decay·w), where v is the gradient or,
+/// with momentum, the velocity. The decay term is not part of the velocity.
 ///
-/// Steps along gradients with noise σ make every weight walk at random, by rate·σ·√rounds in the
-/// end (without momentum). What little the gradient says about weights of the first layers is soon
-/// buried; with decay the walk stays at about σ·√(rate/(2·decay)). The scores' layer hears the
-/// gradient well, and mostly wants none.
+/// Steps along gradients with noise σ make every weight a random walk, of size rate·σ·√rounds at
+/// the end (without momentum). The small gradients of the first layers are soon lost in it; with
+/// decay, the walk stays at about σ·√(rate/(2·decay)). The layer of the scores has large gradients,
+/// and usually needs no decay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number, or a list with a number for each layer that has weights")]
 pub enum WeightDecay {

@@ -1,4 +1,4 @@
-//! What can go wrong in learning, with the offending value.
+//! The errors of this crate, with the offending value.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,19 @@ pub enum LearningError {
     OutOfRange {
         /// The parameter, spelled as in the configuration.
         parameter: String,
-        /// What would be accepted, as the end of the sentence "must be …".
+        /// The accepted range; completes the sentence "must be …".
         requirement: String,
-        /// What was given.
+        /// The given value.
         value: String,
     },
     /// A file could not be read or written; the source says why.
     #[error("cannot {verb} {}", path.display())]
     File {
-        /// What was tried: "read", "write", "create".
+        /// The failed operation: "read", "write", "create".
         verb: &'static str,
         /// Which file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A file was read, but is not what it should be.
@@ -32,7 +32,7 @@ pub enum LearningError {
     Format {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with it, and where.
+        /// The problem, and its position.
         problem: String,
     },
     /// Data do not fit what is to be done with them.
@@ -48,7 +48,7 @@ pub enum LearningError {
         what: &'static str,
         /// Whose it is.
         client: u64,
-        /// What to change.
+        /// The suggested change.
         advice: &'static str,
     },
     /// The privacy of what was asked cannot be accounted for.

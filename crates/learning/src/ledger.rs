@@ -1,4 +1,4 @@
-//! What has been spent, and what may still be.
+//! The ledger of a training: the privacy spent so far, and the remaining budget.
 
 use crate::Result;
 use shuffledp_accounting::accountant::Accountant;
@@ -6,7 +6,7 @@ use shuffledp_accounting::bound::Kind;
 use shuffledp_accounting::catalogue::{self, Options, Target};
 use shuffledp_accounting::scheme::{Mechanism, Question, Release, Round};
 
-/// What is charged at a time.
+/// The cost of one charge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cost {
     /// A shuffled round.
@@ -56,7 +56,7 @@ impl Ledger {
         Self::resume(Accountant::new(), delta, budget)
     }
 
-    /// What `accountant` was told has been spent.
+    /// Continues with the rounds that `accountant` already holds.
     pub fn resume(accountant: Accountant, delta: f64, budget: Option<f64>) -> Result<Self> {
         // The accountant checks δ and the budget as any question to it would.
         Accountant::new().epsilon(delta)?;

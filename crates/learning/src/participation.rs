@@ -4,7 +4,7 @@ use shuffledp_accounting::scheme::{Participation, Scheme};
 use shuffledp_randomizers::coin::Coin;
 use shuffledp_randomizers::{PublicSeed, Randomness, SimulationRng, sample, shuffle};
 
-/// What a named generator is for; see [`SimulationRng::named`].
+/// The purpose of a named generator; see [`SimulationRng::named`].
 pub(crate) const WHO_SPEAKS: u64 = 1;
 pub(crate) const CLIENT: u64 = 2;
 pub(crate) const SUMMED_NOISE: u64 = 3;

@@ -1,4 +1,4 @@
-//! What the server does with an estimated gradient.
+//! The server's update: how an estimated gradient changes the weights.
 
 use crate::decay::WeightDecay;
 use crate::models::Architecture;
@@ -49,7 +49,7 @@ impl StepRule {
     }
 }
 
-/// What the server remembers from round to round.
+/// The state that the server keeps from round to round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerState {
     /// Rounds done.

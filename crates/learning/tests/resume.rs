@@ -103,8 +103,8 @@ fn stopped_after_any_round_and_resumed_the_run_ends_the_same() {
     }
 }
 
-/// What a killed process can leave: metrics after the checkpoint, whole or half a line of them,
-/// files not yet renamed, and a finished run whose checkpoint is still there.
+/// A killed process can leave metrics after the checkpoint (whole lines or half of one), files not
+/// yet renamed, and a finished run whose checkpoint is still there.
 #[test]
 fn what_a_killed_process_leaves_is_taken_up() {
     let data = data();

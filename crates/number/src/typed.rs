@@ -54,7 +54,7 @@ fn without_separators(text: &str) -> Result<String, String> {
     Ok(text.replace('_', ""))
 }
 
-/// What probably happened.
+/// Guesses the cause of the mistake.
 fn hint(text: &str) -> &'static str {
     if text.is_empty() {
         " (the value is empty)"

@@ -41,8 +41,8 @@ fn time<M: Randomizer>(name: &str, mechanism: &M, inputs: &[&M::Input], times: u
     Ok(())
 }
 
-/// What this thread has computed so far, in nanoseconds; where the system does not say, the clock's
-/// time.
+/// Returns the processor time of this thread so far, in nanoseconds; the clock's time where the
+/// system does not report it.
 fn cpu_time() -> f64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     let scheduled = std::fs::read_to_string("/proc/thread-self/schedstat").ok();

@@ -67,7 +67,7 @@ pub fn linf_norm(input: &[f32]) -> f32 {
     input.iter().fold(0.0, |norm, x| norm.max(x.abs()))
 }
 
-/// What a vector is multiplied with so that its ℓ1 norm is at most `bound`: 1 for one that fits.
+/// Returns the factor that scales a vector to an ℓ1 norm of at most `bound`: 1 if it already fits.
 ///
 /// **Direction: down.** Each product `x_j·factor`, rounded to f64, counts: their exact sum is
 /// within the bound.
@@ -75,7 +75,7 @@ pub fn l1_factor(input: &[f32], bound: f32) -> f64 {
     factor(l1_norm(input), input.len(), bound)
 }
 
-/// What a vector is multiplied with so that its ℓ2 norm is at most `bound`: 1 for one that fits.
+/// Returns the factor that scales a vector to an ℓ2 norm of at most `bound`: 1 if it already fits.
 ///
 /// **Direction: down**, as for [`l1_factor`].
 pub fn l2_factor(input: &[f32], bound: f32) -> f64 {

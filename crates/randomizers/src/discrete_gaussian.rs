@@ -78,7 +78,7 @@ impl DiscreteGaussian {
         }
     }
 
-    /// What one step decodes to: C/s.
+    /// The decoded size of one step: C/s.
     pub fn step(&self) -> f64 {
         f64::from(self.bound) / f64::from(self.steps)
     }

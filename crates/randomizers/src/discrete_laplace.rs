@@ -70,7 +70,7 @@ impl DiscreteLaplace {
         }
     }
 
-    /// What one step decodes to: a/s.
+    /// The decoded size of one step: a/s.
     pub fn step(&self) -> f64 {
         f64::from(self.bound) / f64::from(self.steps)
     }

@@ -9,7 +9,7 @@ use crate::{
 };
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
 
-/// What a mechanism works on, beyond what accounting needs to know.
+/// The shape of a mechanism's input, beyond the parameters that accounting needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VectorShape {
     /// Coordinates of a vector. Mechanisms over categories do not look at it.
@@ -18,9 +18,9 @@ pub struct VectorShape {
     pub clip: f32,
 }
 
-/// What is to be done with a mechanism whose type is known only when its spec is.
+/// An operation on a mechanism whose type is known only at run time, from its spec.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result of the operation.
     type Output;
 
     /// With a mechanism over vectors of `dimension` coordinates.

@@ -13,7 +13,7 @@ use std::any::Any;
 
 /// A mechanism over vectors, whichever it is.
 pub trait VectorRandomizer: Send + Sync {
-    /// What accounting needs to know.
+    /// The specification, for accounting.
     fn spec(&self) -> RandomizerSpec;
 
     /// Coordinates of a vector.
@@ -41,7 +41,7 @@ pub trait VectorRandomizer: Send + Sync {
 
 /// A mechanism over categories, whichever it is.
 pub trait CategoryRandomizer: Send + Sync {
-    /// What accounting needs to know.
+    /// The specification, for accounting.
     fn spec(&self) -> RandomizerSpec;
 
     /// How many categories there are.

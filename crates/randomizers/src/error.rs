@@ -1,4 +1,4 @@
-//! What a randomizer refuses, with the offending value.
+//! The errors of this crate, with the offending value.
 
 use shuffledp_accounting::AccountingError;
 
@@ -12,21 +12,21 @@ pub enum RandomizerError {
     OutOfRange {
         /// The parameter, spelled like the command-line flag without its dashes.
         parameter: &'static str,
-        /// What would be accepted, as the end of the sentence "must be …".
+        /// The accepted range; completes the sentence "must be …".
         requirement: &'static str,
-        /// What was given.
+        /// The given value.
         value: String,
     },
     /// The client's own input cannot be randomized; nothing was sent.
     #[error("input refused: {reason}")]
     Input {
-        /// What is wrong with it. Never the input itself: it is what must stay private.
+        /// The reason. It never contains the input itself, which must stay private.
         reason: String,
     },
     /// A frame that no input could have produced.
     #[error("report rejected: {reason}")]
     Report {
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The aggregate has no answer.
@@ -38,7 +38,7 @@ pub enum RandomizerError {
     /// The operating system gave no randomness.
     #[error("the operating system's random generator failed: {reason}")]
     Entropy {
-        /// What it said.
+        /// The reason it gave.
         reason: String,
     },
     /// The parameters are not such as accounting can speak about.

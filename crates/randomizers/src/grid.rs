@@ -49,7 +49,7 @@ impl OffsetCode {
         self.limit
     }
 
-    /// What lies beyond becomes the end: post-processing.
+    /// Clamps values beyond the range to its ends; this is post-processing.
     #[inline]
     pub(crate) fn clamp(self, x: i64) -> i32 {
         let limit = i64::from(self.limit);

@@ -62,7 +62,7 @@ pub fn transform<T: Number>(x: &mut [T]) {
     );
 }
 
-/// What can be transformed.
+/// A number type that can be transformed.
 pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> {}
 
 impl Number for i64 {}

@@ -1,5 +1,4 @@
-//! What an attacker computes: how likely a report is under an input. The auditor's half of a
-//! mechanism.
+//! The likelihood of a report under an input: the attacker's computation, used by the audit.
 
 use crate::randomizer::Randomizer;
 

@@ -23,7 +23,7 @@ impl PackedCode {
         ((1_u8 << (self.bits - 1)) - 1) as i8
     }
 
-    /// What lies beyond becomes the end: post-processing.
+    /// Clamps values beyond the range to its ends; this is post-processing.
     #[inline]
     pub(crate) fn clamp(self, x: i64) -> i8 {
         let limit = i64::from(self.limit());

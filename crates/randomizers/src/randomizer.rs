@@ -1,4 +1,4 @@
-//! What every mechanism does, and what every aggregate does.
+//! The traits of mechanisms and of aggregators.
 
 use crate::error::Result;
 use crate::randomness::Randomness;
@@ -11,14 +11,14 @@ pub struct PublicSeed(pub [u8; 32]);
 
 /// A local randomizer: what a client sends in place of its input.
 pub trait Randomizer {
-    /// What a client holds: `[f32]` for vectors, `u64` for a category.
+    /// A client's input: `[f32]` for vectors, `u64` for a category.
     type Input: ?Sized;
-    /// What it sends.
+    /// A client's report.
     type Report: Clone + PartialEq + std::fmt::Debug;
-    /// What a server makes of many reports.
+    /// The server's aggregator of reports.
     type Aggregator: Aggregator<Report = Self::Report>;
 
-    /// What accounting needs to know, nothing more and nothing less.
+    /// The specification: exactly what accounting needs to know.
     fn spec(&self) -> RandomizerSpec;
 
     /// The same mechanism in the round of this seed. All but top-set need no public randomness, and
@@ -55,7 +55,7 @@ pub trait Randomizer {
 /// A running estimate from reports, unbiased where the mechanism does not say otherwise, in memory
 /// that does not grow with their number.
 pub trait Aggregator: Sized {
-    /// What is added.
+    /// The type of the reports.
     type Report;
 
     /// Adds one report. It must be of the same mechanism with the same parameters, as

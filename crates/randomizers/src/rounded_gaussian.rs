@@ -86,7 +86,7 @@ impl RoundedGaussian {
         Ok(Self { spec, dimension, bound, step: sigma * f64::from(bound) / steps, radius, code })
     }
 
-    /// What one step decodes to: σC/2.
+    /// The decoded size of one step: σC/2.
     pub fn step(&self) -> f64 {
         self.step
     }
@@ -256,8 +256,7 @@ mod tests {
         assert_eq!(fits, [radius, 0, 0]);
     }
 
-    /// What is said of saturation: 64 deviations less the largest coordinate are beyond every
-    /// range.
+    /// The documented saturation: 64 deviations less the largest coordinate are beyond every range.
     #[test]
     fn cut_noise_is_beyond_the_range() {
         for sigma in [LEAST_SIGMA, 0.2, 1.0, 1.4, 100.0] {

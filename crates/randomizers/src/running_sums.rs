@@ -1,4 +1,4 @@
-//! What aggregates have in common: sums that are merged, and a number of reports to divide by.
+//! The common part of aggregators: sums that can be merged, and the number of reports.
 
 use crate::error::{RandomizerError, Result};
 use std::ops::AddAssign;

@@ -1,4 +1,4 @@
-//! What a server keeps of signed indices: per index, the + less the −.
+//! The aggregate of signed indices: for each index, the number of + minus the number of −.
 
 use crate::error::Result;
 use crate::randomizer::Aggregator;
@@ -24,7 +24,7 @@ impl SignedCounts {
         &self.sums
     }
 
-    /// What a difference of 1 adds to the mean. No reports: no estimate.
+    /// Returns the change of the mean for a difference of 1. Without reports there is no estimate.
     pub(crate) fn step(&self) -> Result<f64> {
         Ok(self.magnitude / running_sums::divisor(self.count)?)
     }

@@ -6,7 +6,7 @@ use crate::running_sums;
 
 /// A coordinate of a report, and the number in which sums of it are kept.
 pub trait Coordinate: Copy {
-    /// What sums are kept in.
+    /// The type of the sums.
     type Sum: Copy + Default + std::ops::AddAssign + From<Self>;
 
     /// A sum as f64.

@@ -15,7 +15,7 @@ fn debias() -> f64 {
     (EPSILON.exp() + 1.0) / (EPSILON.exp() - 1.0)
 }
 
-/// What one report decodes to.
+/// Decodes one report.
 fn decoded<M: Randomizer>(mechanism: &M, report: &M::Report) -> Vec<f64> {
     let mut one = mechanism.aggregator();
     one.add(report);

@@ -1,4 +1,4 @@
-//! What is refused, and that nothing is sent or changed then.
+//! Invalid parameters, inputs and reports are refused, and then nothing is sent or changed.
 #![allow(clippy::unwrap_used)]
 
 use shuffledp_randomizers::clip::LinfClip;

@@ -298,8 +298,8 @@ fn sparse(dimension: usize, support: usize, seed: u64) -> Vec<f32> {
     x.into_iter().map(|x| (x / length * (1.0 - 1e-7)) as f32).collect()
 }
 
-/// What docs/randomizers.md says of the bias. `cargo test --test top_set bias -- --nocapture`
-/// prints the table.
+/// The bias that docs/randomizers.md states. `cargo test --test top_set bias -- --nocapture` prints
+/// the table.
 #[test]
 fn the_bias_is_as_documented() {
     const DIMENSION: usize = 512;

@@ -1,5 +1,5 @@
-//! What vector mechanisms refuse: bad parameters, bad inputs, frames that no input could have
-//! produced; and that what they send is read back the same.
+//! Vector mechanisms refuse bad parameters, bad inputs, and frames that no input could have
+//! produced. The reports that they send decode to the same report.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use shuffledp_randomizers::{

@@ -1,4 +1,4 @@
-//! What can go wrong when something is shown.
+//! The errors of this crate.
 
 use std::path::PathBuf;
 
@@ -55,7 +55,7 @@ pub enum ReportError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::ReportError;
 
-/// What the name of a file ends in, in lower case; empty if nothing.
+/// Returns the extension of a file name, in lower case; empty if there is none.
 pub(crate) fn extension(path: &Path) -> String {
     path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default()
 }

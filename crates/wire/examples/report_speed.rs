@@ -1,7 +1,8 @@
-//! What a report of 1 KB costs one core: sealed, opened by the shuffler, opened by the server.
-//! `make bench-services` runs it; prints JSON.
+//! Measures the time of one core for a report of 1 KB: sealed, opened by the shuffler, opened by
+//! the server. `make bench-services` runs it; prints JSON.
 //!
-//! The processor's time of this thread, not the clock's: other programs hardly count.
+//! It counts the processor time of this thread, not the clock's time, so that other programs hardly
+//! affect it.
 
 use shuffledp_wire::{
     KeysHash, ModelHash, RoundContext, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner,

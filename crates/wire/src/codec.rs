@@ -47,14 +47,14 @@ impl<T: sealed::Body> Message for T {}
 pub(crate) mod sealed {
     use super::{Reader, Result};
 
-    /// What a message says of itself. Sealed: the list of messages is the protocol.
+    /// The type tag, length and fields of a message. Sealed: the list of messages is the protocol.
     pub trait Body: Sized {
         /// For errors.
         const NAME: &'static str;
         /// The second byte.
         const TYPE: u8;
-        /// What a signature covers before the message's bytes. Ends in a zero byte, which no other
-        /// context contains, so that none is a prefix of another.
+        /// The signature covers this context before the message's bytes. It ends in a zero byte,
+        /// which no context contains elsewhere, so that none is a prefix of another.
         const SIGNATURE_CONTEXT: &'static [u8];
         /// No encoding is longer.
         const MAX_LEN: usize;

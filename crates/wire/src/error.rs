@@ -1,4 +1,4 @@
-//! What can go wrong, without a word of what was secret.
+//! The errors of this crate. They contain no secrets.
 
 /// Why bytes were refused or could not be made.
 ///
@@ -63,7 +63,7 @@ pub enum WireError {
         message: &'static str,
         /// Which field.
         field: &'static str,
-        /// What it has to be.
+        /// The requirement.
         reason: &'static str,
     },
     /// The signature is not that of this key over these bytes.
@@ -81,7 +81,7 @@ pub enum WireError {
     /// Text that is not a key of the kind wanted. The text is not repeated: it may be a secret.
     #[error("not a key of the kind wanted: expected a line that starts with {prefix:?}, then 44 characters of Base64")]
     KeyText {
-        /// What such a line starts with.
+        /// The prefix that such a line must have.
         prefix: &'static str,
     },
     /// The outer layer of a report did not open, for whatever reason.
@@ -101,13 +101,13 @@ pub enum WireError {
     /// A batch's records and its header do not belong together.
     #[error("batch: {reason}")]
     Batch {
-        /// What does not fit.
+        /// The mismatch.
         reason: &'static str,
     },
     /// The operating system gave no random bytes.
     #[error("the operating system's generator failed: {reason}")]
     Entropy {
-        /// What it said.
+        /// The reason it gave.
         reason: String,
     },
 }

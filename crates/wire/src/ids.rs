@@ -124,10 +124,10 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// What a report is for. The shuffler gathers batches by all four, so that a server that shows
-/// different clients different rounds, models or keys only splits them into batches that are too
-/// small to be released. Without the keys it could give each client a key of its own, and know
-/// whose report it is by which of them opens it.
+/// The context that a report is bound to. The shuffler groups reports into batches by all four
+/// fields. So a server that shows different clients different rounds, models or keys only splits
+/// them into batches that are too small to be released. Without the keys in the context, the server
+/// could give each client its own key, and identify each report by the key that opens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RoundContext {
     /// The task.

@@ -1,12 +1,12 @@
-//! What clients, shuffler and server say to each other: messages, fixed-length encodings,
-//! signatures, and both layers of encryption.
+//! The protocol between clients, shuffler and server: messages, fixed-length encodings, signatures,
+//! and both layers of encryption.
 //!
-//! No input or output, no clock, no threads; randomness is passed in. Opaque where it can be: a
-//! randomizer's parameters are bytes here, so that the shuffler, which depends on this room, has no
-//! decoder for what it passes on. The specification, byte by byte, is `docs/protocol.md`; its test
-//! vectors are in `tests/vectors`, written by a second implementation.
+//! The crate does no input or output and has no clock and no threads; randomness is passed in. A
+//! randomizer's parameters are opaque bytes here, so that the shuffler, which depends on this
+//! crate, has no decoder for the reports that it forwards. `docs/protocol.md` specifies every byte.
+//! Its test vectors, written by a second implementation, are in `tests/vectors`.
 //!
-//! Follow one report:
+//! The path of one report:
 //!
 //! ```
 //! use shuffledp_wire::{
@@ -30,7 +30,7 @@
 //! let sealed = seal_report(b"randomized", &context, &round.server_keys[0], &shuffler.public_keys()[0], &mut rng)?;
 //! assert_eq!(sealed.len(), report_len(10));
 //!
-//! // The shuffler learns what it is for, and nothing of what it says.
+//! // The shuffler learns the context of the report, and nothing about its content.
 //! let (for_what, inner) = open_outer(&sealed, &shuffler)?;
 //! assert_eq!(for_what, context);
 //!

@@ -20,7 +20,7 @@ pub(crate) const HEADER_LEN: usize = 3;
 pub(crate) const ENC_LEN: usize = 32;
 /// Of AES-128-GCM.
 pub(crate) const TAG_LEN: usize = 16;
-/// What either layer has before its ciphertext.
+/// The length of the bytes before the ciphertext, in either layer.
 pub(crate) const PREFIX_LEN: usize = HEADER_LEN + ENC_LEN;
 
 const INNER_OVERHEAD: usize = PREFIX_LEN + ReportId::LEN + TAG_LEN;

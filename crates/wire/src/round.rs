@@ -20,8 +20,8 @@ pub struct RoundOffer {
     /// Bytes of every payload, as the task says. Here once more for the shuffler, which refuses
     /// reports of another length and has no other use for the task.
     pub payload_len: u32,
-    /// What the inner layer is sealed to, newest first. The same for all clients: their hash is
-    /// part of what reports name.
+    /// The keys that the inner layer is sealed to, newest first. They are the same for all clients:
+    /// their hash is part of the context of a report.
     pub server_keys: Vec<(KeyId, HpkePublicKey)>,
     /// When reports are first taken, in milliseconds since 1970 (UTC).
     pub opens: u64,
@@ -30,7 +30,7 @@ pub struct RoundOffer {
 }
 
 impl RoundOffer {
-    /// What its reports name.
+    /// The context of its reports.
     pub fn context(&self) -> RoundContext {
         RoundContext { task: self.task, round: self.round, model: self.model, keys: KeysHash::of(&self.server_keys) }
     }

@@ -19,8 +19,8 @@ pub const OUTER_INFO: &[u8] = b"shuffledp v1 hpke report to shuffler";
 /// HPKE's info of the inner layer.
 pub const INNER_INFO: &[u8] = b"shuffledp v1 hpke report to server";
 
-/// What the inner layer authenticates besides its plaintext: its own header and what the report is
-/// for.
+/// The inner layer authenticates, in addition to its plaintext, its own header and the report's
+/// context.
 const INNER_AAD_LEN: usize = HEADER_LEN + RoundContext::LEN;
 
 /// Seals a payload for the server and the result for the shuffler, with a new report id and new

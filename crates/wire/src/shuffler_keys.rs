@@ -1,4 +1,4 @@
-//! What the shuffler says of itself.
+//! The shuffler's announcement of its keys.
 
 use crate::codec::sealed::Body;
 use crate::codec::{MAX_COUNT, Reader, require, types};
@@ -9,7 +9,7 @@ use crate::keys::{HpkePublicKey, MAX_KEYS, check_keys, read_keys, write_keys};
 /// The shuffler's keys and its promise, signed with the key that the task names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShufflerKeys {
-    /// What the outer layer is sealed to, newest first.
+    /// The keys that the outer layer is sealed to, newest first.
     pub keys: Vec<(KeyId, HpkePublicKey)>,
     /// No batch with fewer reports is ever released. A client with a higher floor does not take
     /// part.

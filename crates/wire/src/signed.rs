@@ -54,8 +54,8 @@ impl<T: Message> Signed<T> {
     }
 }
 
-/// What is signed. The context ends in a zero byte and contains no other, and the encoding names
-/// version and type once more.
+/// Returns the bytes that a signature covers. The context ends in a zero byte and contains no
+/// other, and the encoding repeats version and type.
 fn covered<T: Message>(body: &[u8]) -> Vec<u8> {
     debug_assert_eq!(body[0], VERSION);
     [T::SIGNATURE_CONTEXT, body].concat()

@@ -1,4 +1,4 @@
-//! What the server promises, once and for all.
+//! The task: the server's public, unchangeable commitment.
 
 use crate::codec::sealed::Body;
 use crate::codec::{MAX_COUNT, Message, Reader, put_bytes, require, require_len, types};

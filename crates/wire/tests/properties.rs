@@ -1,4 +1,4 @@
-//! What holds for every message and every report.
+//! Properties of every message and every report.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use proptest::collection::{btree_set, vec};
@@ -97,7 +97,8 @@ proptest! {
         prop_assert_eq!(RoundContext::from_bytes(&context.to_bytes()), context);
     }
 
-    /// What is sealed opens to the same, in a length that depends on nothing but the payload's.
+    /// A sealed report opens to the same payload, and its length depends only on the payload's
+    /// length.
     #[test]
     fn reports(payload in vec(any::<u8>(), 1..2000), context in context(), seed in any::<u64>(), ids in any::<(u8, u8)>()) {
         let server = ServerSecretKeys::new(vec![(KeyId(ids.0), HpkeSecretKey::derive(&seed.to_be_bytes()))]).unwrap();

@@ -1,5 +1,5 @@
-//! What a second implementation wrote (`vectors/generate.py`): read, written again byte by byte,
-//! and refused where it is wrong.
+//! Test vectors of a second implementation (`vectors/generate.py`): each is read, written again
+//! byte by byte, and refused where it is wrong.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use rand::rand_core::{Infallible, TryCryptoRng, TryRng};

@@ -31,7 +31,7 @@ pub(super) fn is_within(rounds: &RoundEntry, epsilon: f64, delta: f64) -> Result
     Ok(answered)
 }
 
-/// What rigorous upper bounds say, as they are asked for. Backwards, because the tightest ones come
+/// Returns rigorous upper bounds, computed lazily. In reverse order, because the tightest ones come
 /// last in the catalogue.
 fn answers(rounds: &RoundEntry, target: Target) -> Result<impl Iterator<Item = Bound>> {
     target.check()?;

@@ -107,7 +107,7 @@ impl Accountant {
         Ok(())
     }
 
-    /// What happened, each distinct round once.
+    /// The charged rounds, each distinct round once.
     pub fn ledger(&self) -> &[RoundEntry] {
         &self.ledger
     }

@@ -19,8 +19,8 @@ pub(super) struct Asker<'a> {
     goal: &'a Goal,
     /// In the catalogue's order.
     methods: Vec<&'static dyn Method>,
-    /// What was answered, by method and value: the last steps of a search ask again what it asked
-    /// before.
+    /// A cache of the answers, by method and value: the last steps of a search repeat earlier
+    /// questions.
     answers: Arc<Mutex<Answers>>,
 }
 
@@ -51,8 +51,8 @@ impl<'a> Asker<'a> {
         self.unknown.put(self.question, value)
     }
 
-    /// What the best method says at this value, as `survey` would have it; `None` if none says
-    /// anything.
+    /// Returns the bound of the best method at this value, as `survey` does; `None` if no method
+    /// gives one.
     pub(super) fn best(&self, value: f64) -> Result<Option<Bound>> {
         let question = self.question_at(value)?;
         let bounds = self.methods.iter().filter_map(|method| self.ask(*method, &question, value));
@@ -87,7 +87,7 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// What is further above the best is not near it.
+/// Methods within this factor of the best count as near.
 const NEAR: f64 = 1.005;
 
 /// Asks for sketches, and leaves those methods alone that are not near the best: most of the time

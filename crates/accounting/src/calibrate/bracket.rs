@@ -7,7 +7,7 @@
 use super::grid::Grid;
 use crate::error::{AccountingError, Result};
 
-/// What a search found, by places of the grid.
+/// The result of a search, in positions on the grid.
 pub(super) enum Found {
     /// This place is safe, and the next is not; or it is as close to the target as was asked.
     Edge { place: i64 },

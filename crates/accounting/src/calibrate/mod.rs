@@ -23,7 +23,7 @@ use asker::{Asker, Sketcher};
 use bracket::{Found, Search};
 use grid::Grid;
 
-/// What is to be met.
+/// The goal of a calibration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     /// ε may not exceed this.
@@ -66,7 +66,7 @@ pub struct Calibrated {
     pub next: Option<(f64, f64)>,
 }
 
-/// What came of a calibration.
+/// The result of a calibration.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Calibration {
     /// The target can be met.
@@ -168,7 +168,7 @@ fn approach<'a>(
     Ok((search.home_in(place, exponent, |value| near.epsilon(value))?, near))
 }
 
-/// What all methods together say of what some have found.
+/// The result of checking, with all methods, a value that some of them have found.
 enum Verdict {
     /// It is so.
     Stands(Calibration),

@@ -1,4 +1,4 @@
-//! What can be solved for, and how it enters a question.
+//! The parameters that can be solved for, and their place in a question.
 
 use super::grid::Grid;
 use crate::error::{AccountingError, Result};

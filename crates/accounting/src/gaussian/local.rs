@@ -1,4 +1,5 @@
-//! What sampling adds to the local Gaussian guarantee, proven, with no gain from shuffling.
+//! Rigorous amplification by sampling for the local Gaussian guarantee, with no gain from
+//! shuffling.
 
 use super::pair::{interpolated, rate_up};
 use super::scaled::Scaled;

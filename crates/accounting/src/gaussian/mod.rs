@@ -32,5 +32,5 @@ pub use pair::{Pair, PairCurve};
 
 use crate::catalogue::Method;
 
-/// What this module answers, in the order in which it is shown.
+/// The methods of this module, in the order in which they are shown.
 pub(crate) const METHODS: &[&dyn Method] = &[&LocalRdp, &Pair, &PairLoss];

@@ -15,9 +15,9 @@ const LANES: usize = 8;
 /// which one unit of [`SUM_UNITS`] pays for.
 const MARGIN: f64 = 200.0;
 
-/// What a sum of this module can be off by, in units of `2^−53` relative: 1 for the product, 3 for
-/// its weight, 3 in a lane, 3 where lanes meet, 2 across blocks (compensated), 1 for what was left
-/// out. All terms are non-negative.
+/// The relative error of a sum of this module, in units of `2^−53`: 1 for the product, 3 for its
+/// weight, 3 in a lane, 3 where lanes meet, 2 across blocks (compensated), 1 for the omitted terms.
+/// All terms are non-negative.
 const SUM_UNITS: f64 = 13.0;
 
 /// A sequence of [`Scaled`] numbers, in order.

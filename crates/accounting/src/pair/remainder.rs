@@ -1,4 +1,4 @@
-//! What the windows cut off, and what it may contribute at most.
+//! The mass that the windows cut off, and an upper bound on its contribution.
 
 use super::LinearPair;
 use std::f64::consts::LN_2;

@@ -33,7 +33,7 @@ pub(crate) struct Row {
 pub(crate) struct Rows {
     /// Grouped by M.
     pub(crate) rows: Vec<Row>,
-    /// What lies outside; empty for [`Direction::Down`], where it may simply be dropped.
+    /// The mass outside; empty for [`Direction::Down`], where it may be dropped.
     pub(crate) remainder: Remainder,
     /// Walks are kept up to |D| ≤ `deviations`·√M.
     pub(crate) deviations: f64,
@@ -91,7 +91,7 @@ impl Resolution {
 /// The logarithms of what windows may cut off.
 const CUTS: [f64; 5] = [-69.0, -138.0, -276.0, -552.0, -670.0];
 
-/// What is cut off is at most about e^−`ROOM` of what counts.
+/// The mass that is cut off is at most about e^−`ROOM` of the mass that counts.
 const ROOM: f64 = 14.0;
 
 /// No product of two probabilities above e^ this, nor one of such a product and a spacing,

@@ -170,8 +170,8 @@ fn halves(count: u64) -> Vec<f64> {
 
 /// Two losses that are far apart in spacings, so that the support is long and windows cut it.
 ///
-/// What lies above a window is charged as infinite, what lies below as mass that may stand
-/// anywhere. A lower bound loses both.
+/// Mass above a window is charged as infinite loss. Mass below it is charged as mass at any place.
+/// A lower bound drops both.
 #[test]
 fn what_windows_cut_off_is_charged() {
     const APART: usize = 256;
@@ -206,7 +206,7 @@ fn what_windows_cut_off_is_charged() {
     assert!(has_cut == [true, true], "windows must cut something off on either side: {has_cut:?}");
 }
 
-/// What was lost below a window at an earlier stage stays lost, in every repetition.
+/// Mass that was lost below a window at an earlier stage stays lost, in every repetition.
 #[test]
 fn lost_mass_is_remembered() {
     let part = |lost: f64| {

@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// What decides a lattice.
+/// The key that identifies a lattice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Key {
     /// A linear pair, with so many points to a deviation, and its outcomes resolved like this.
@@ -107,7 +107,7 @@ pub(crate) fn remembered_always<D: Rounding>(
     }
 }
 
-/// What `compute` gave for the same key before, or gives now.
+/// Returns the cached result for the key, or computes it.
 pub(crate) fn remembered<D: Rounding, E>(
     key: Key,
     compute: impl FnOnce() -> Result<LossLattice<D>, E>,

@@ -81,7 +81,7 @@ impl<D: Rounding> Rounds<D> {
         composed
     }
 
-    /// What all rounds together may have moved a loss.
+    /// The largest shift of a loss over all rounds together.
     pub(super) fn loss_error(&self) -> f64 {
         self.parts.iter().map(|(lattice, count)| lattice.loss_error * *count as f64).sum()
     }

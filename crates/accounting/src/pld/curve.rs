@@ -10,7 +10,7 @@ pub(crate) struct Curve {
     pub(crate) spacing: f64,
     pub(crate) first: i64,
     pub(crate) deltas: Vec<f64>,
-    /// What a loss may have been moved by.
+    /// The largest shift of a loss by rounding.
     pub(crate) loss_error: f64,
 }
 

@@ -20,9 +20,9 @@ use crate::numerics::horner::trimmed;
 /// Masses may be *tilted*, multiplied by `e^{θ·loss}` of the lattice point they belong to.
 pub(super) struct Intervals {
     pub(super) first: i64,
-    /// What falls to the lower end of each interval.
+    /// The mass assigned to the lower end of each interval.
     pub(super) low: Vec<f64>,
-    /// What falls to its upper end.
+    /// The mass assigned to the upper end.
     pub(super) high: Vec<f64>,
     /// `Σ p·t(1−t)` over the interval's atoms, tilted as the lower end. Used by [`Direction::Down`]
     /// only.

@@ -218,8 +218,8 @@ impl<D: Rounding> Rounds<D> {
 /// is e^−745 of it.
 const NEARBY: f64 = 50.0;
 
-/// What [`Tilted::crossing`] has seen from the top down, in units of the δ that was asked first:
-/// who asks for several δ pays once.
+/// The values that [`Tilted::crossing`] has visited from the top down, in units of the δ that was
+/// asked first. They are kept so that further δ cost little.
 #[derive(Default)]
 struct FromTop(RefCell<Descent>);
 

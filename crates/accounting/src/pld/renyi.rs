@@ -12,7 +12,7 @@ pub(crate) struct Divergences {
     greatest: f64,
 }
 
-/// What was cut off does not matter up to this share of a moment.
+/// Truncated mass does not matter up to this share of a moment.
 const HARMLESS: f64 = 1e-6;
 
 /// A lattice point that has mass.

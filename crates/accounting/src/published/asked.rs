@@ -1,4 +1,5 @@
-//! What a bound needs from a question, or the reason why it has nothing to say.
+//! Reads the parameters that a bound needs from a question, or gives the reason why the bound does
+//! not apply.
 
 use crate::error::{AccountingError, Result};
 use crate::scheme::Question;

@@ -21,7 +21,7 @@ pub type Amplification = fn(f64, u64, f64) -> Result<f64>;
 /// fails this is the best one, and it is what Girgis et al. plot (14.3 where their own bound is
 /// 1.04).
 pub struct ShuffleSampleCompose {
-    /// What is known of the method.
+    /// The description of the method.
     pub about: About,
     /// Amplification by shuffling.
     pub amplify: Amplification,

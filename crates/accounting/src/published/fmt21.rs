@@ -38,7 +38,8 @@ pub fn epsilon_upper(local_epsilon: f64, clients: u64, delta: f64) -> f64 {
     inflate(((0.5 * local_epsilon).tanh() * spread).ln_1p(), SLACK)
 }
 
-/// What an (ε0, δ0)-LDP randomizer adds to δ: at least `(e^ε + 1)(1 + e^(−ε0)/2)·n·δ0`.
+/// Upper-bounds the δ that an (ε0, δ0)-LDP randomizer adds: at least
+/// `(e^ε + 1)(1 + e^(−ε0)/2)·n·δ0`.
 ///
 /// Feldman, McMillan, Talwar 2021, Theorem 3.8.
 pub fn delta_addition_upper(epsilon: f64, local_epsilon: f64, local_delta: f64, clients: u64) -> f64 {

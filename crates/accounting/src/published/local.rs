@@ -1,4 +1,4 @@
-//! What holds without any shuffler: the local guarantee, composed.
+//! The guarantee without a shuffler: the local guarantee, composed.
 
 use super::dp_analysis::DpAnalysis;
 use super::gdp::{self, GdpAnalysis};

@@ -1,4 +1,4 @@
-//! What the published series share: logarithms that are rounded up, log-concave sums,
+//! Common parts of the published series: logarithms that are rounded up, log-concave sums,
 //! `(1+u)^α − 1 − αu`.
 
 use crate::numerics::log_sum::{ln_1m_exp, ln_expm1};

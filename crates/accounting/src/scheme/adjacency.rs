@@ -29,7 +29,7 @@ impl Adjacency {
         }
     }
 
-    /// What a neighbour is: a sentence without its capital and its stop.
+    /// Defines a neighbour: a sentence without its capital letter and full stop.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::ReplaceOne => {

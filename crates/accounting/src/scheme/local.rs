@@ -1,10 +1,10 @@
-//! What is known of one report of a randomizer.
+//! The known properties of one report of a randomizer.
 
 use super::priv_unit;
 use super::subset_size;
 use crate::profile::{LocalProfile, ProfilePoints};
 
-/// What a randomizer promises for one report, any two inputs.
+/// The guarantee of a randomizer for one report, over any two inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LocalGuarantee {
     /// ε0-LDP.
@@ -31,7 +31,7 @@ pub enum LocalGuarantee {
     },
 }
 
-/// What the shape of a randomizer's densities is known to be: decides which dominating pair is the
+/// The known structure of a randomizer's densities. It decides which dominating pair is the
 /// tightest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LocalStructure {
@@ -77,7 +77,7 @@ pub(crate) struct Local {
     pub(crate) class: Option<Class>,
 }
 
-/// What is known of a randomizer's densities beside its guarantee.
+/// The known properties of a randomizer's densities, in addition to its guarantee.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Densities {
     Unknown,

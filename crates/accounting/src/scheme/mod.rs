@@ -1,4 +1,4 @@
-//! What is asked: who speaks in a round, through which randomizer, and how often.
+//! The question: who participates in a round, with which randomizer, and for how many rounds.
 //!
 //! Everything here is validated once, at construction and when deserialised; the rest of the crate
 //! relies on it. Adjacency is part of the question, and replace-one unless said otherwise.
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub struct Round {
     /// Who speaks.
     pub scheme: Scheme,
-    /// What each of them does to its record before sending it.
+    /// The randomizer that each client applies to its record before sending.
     pub randomizer: RandomizerSpec,
 }
 

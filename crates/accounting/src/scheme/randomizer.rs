@@ -166,7 +166,7 @@ const MAX_DIMENSION: u64 = 1_000_000_000;
 // To add a mechanism: a variant above, its parameters in `parameters`, and what is known of it in
 // `local`. Nothing else in this crate asks for names.
 impl Mechanism {
-    /// What is known of one report, by one arm for each mechanism.
+    /// Returns the local properties, one arm for each mechanism.
     fn local(self) -> Local {
         use Mechanism::*;
         match self {
@@ -296,7 +296,7 @@ impl RandomizerSpec {
         self.0.local()
     }
 
-    /// What one report promises.
+    /// The guarantee of one report.
     pub fn local_guarantee(&self) -> LocalGuarantee {
         self.local().guarantee()
     }

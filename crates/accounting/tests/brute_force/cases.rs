@@ -24,7 +24,7 @@ impl Case {
         Experiment::new(view_laws(&self.scheme, &self.others, [&self.victim[0], &self.victim[1]]))
     }
 
-    /// What the bounds are told.
+    /// The round that the bounds are asked about.
     pub(crate) fn round(&self) -> Round {
         Round { scheme: self.scheme, randomizer: self.channel.randomizer }
     }

@@ -120,8 +120,8 @@ mod tests {
     use crate::tally::{ORDERS, epsilons, exceeds};
     use serde_json::Value;
 
-    /// What the crate adds to a sum over outcomes to stay above it is 4e-12; the cell-by-cell sum
-    /// owes its own rounding.
+    /// The crate adds 4e-12 to a sum over outcomes to stay above it; the cell-by-cell sum has its
+    /// own rounding error in addition.
     const SAME: f64 = 1e-10;
 
     fn random_round(most_clients: usize, rng: &mut Rng) -> (f64, Round) {

@@ -10,7 +10,7 @@ use shuffledp_accounting::scheme::Mechanism;
 pub(crate) struct Channel {
     /// For reports.
     pub(crate) name: &'static str,
-    /// What the bounds are told about it.
+    /// The randomizer that the bounds are asked about.
     pub(crate) randomizer: Randomizer,
     /// ε0.
     pub(crate) local_epsilon: f64,

@@ -9,8 +9,8 @@ use std::fmt::Display;
 /// floats.
 const RELATIVE: f64 = 1e-12;
 
-/// What `Σ max(0, P − e^ε Q)` of the enumerated laws owes to rounding: each mass is a sum of
-/// products of positive floats and carries some tens of units in the last place, and
+/// The rounding error of `Σ max(0, P − e^ε Q)` over the enumerated laws: each mass is a sum of
+/// products of positive floats with an error of some tens of units in the last place, and
 /// `Σ P + e^ε Σ Q = 1 + e^ε`.
 fn rounding(epsilon: f64) -> f64 {
     64.0 * f64::EPSILON * (1.0 + epsilon.exp())

@@ -1,5 +1,5 @@
-//! What other people's code computes, where that is a formula: the formula, not the code, is
-//! evaluated here.
+//! Results of other software, where it evaluates a formula. The tests evaluate the formula and do
+//! not run the software.
 
 use crate::page::row;
 use shuffledp_accounting::numerics::binomial;

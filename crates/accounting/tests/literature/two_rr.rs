@@ -1,4 +1,4 @@
-//! What binary randomized response really loses: summed outcome by outcome.
+//! The exact privacy loss of binary randomized response: summed outcome by outcome.
 
 use shuffledp_accounting::numerics::binomial;
 use shuffledp_accounting::published::girgis;

@@ -48,7 +48,7 @@ Examples:
   $ shuffledp server --config my-server/server.toml
   $ shuffledp server rotate-key --config my-server/server.toml";
 
-/// The public keys that clients pin, as printed.
+/// The server's verifying key and the task's hash, which clients pin, as printed.
 #[derive(Serialize)]
 struct Shown {
     verifying_key: String,

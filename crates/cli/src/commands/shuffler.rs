@@ -43,7 +43,7 @@ Examples:
   $ shuffledp shuffler --config my-shuffler/shuffler.toml
   $ shuffledp shuffler rotate-key --config my-shuffler/shuffler.toml";
 
-/// The public keys that tasks name, as printed.
+/// The shuffler's verifying key, which tasks name, as printed.
 #[derive(Serialize)]
 struct Shown {
     verifying_key: String,

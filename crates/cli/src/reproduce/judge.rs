@@ -58,7 +58,7 @@ pub(crate) struct Truth {
     pub(crate) upper: f64,
 }
 
-/// The kind of value that a true value is given for.
+/// The quantity that the bounds on the true value are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TruthOf {
     /// The number that the claim is about.

@@ -1,6 +1,6 @@
 //! The task of these tests: a linear model, reports of one coordinate each, and a constant step.
-//! What one report does to the weights is known exactly, and no two reports of a world name the
-//! same coordinate: the weights say who was counted, and how often.
+//! The effect of one report on the weights is known exactly, and no two reports of a world use the
+//! same coordinate. So the weights show which reports were counted, and how often.
 
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
 use shuffledp_learning::ledger::Ledger;

@@ -29,11 +29,11 @@ pub use vector_sum::{Summing, VectorSum};
 use crate::Result;
 use shuffledp_randomizers::Randomness;
 
-/// What clients send, and what the server makes of it.
+/// Defines the reports that clients send and the batch that the server aggregates from them.
 pub trait Collector: Sync {
-    /// What one client sends.
+    /// The report of one client.
     type Report: Send;
-    /// What is known of the reports so far.
+    /// The aggregate of the reports so far.
     type Batch: Send;
 
     /// Room for a report, to be used again and again.

@@ -1,6 +1,6 @@
 //! Gaussian noise, drawn once for all clients of a simulated round.
 //!
-//! What a deployed client sends is x_i + z_i, with x_i its gradient clipped to length C and z_i ~
+//! A deployed client sends x_i + z_i, with x_i its gradient clipped to length C and z_i ~
 //! N(0, σ²C²I) of its own ([`Frames`](super::Frames) of the same mechanism). All that the server
 //! makes of the k reports of a round is their mean, a function of
 //!

@@ -5,7 +5,7 @@ use crate::models::TensorShape;
 use crate::{LearningError, Result};
 use std::path::Path;
 
-/// What the column with the labels is called unless told otherwise.
+/// The default name of the column with the labels.
 pub const LABEL: &str = "label";
 
 /// A table that was read.

@@ -246,7 +246,7 @@ impl Clients for Examples {
     }
 }
 
-/// What is trained on and what is tested on.
+/// The training set and the test set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     /// For people: "MNIST", "generated digits", a file's name.

@@ -1,4 +1,4 @@
-//! What may be compressed.
+//! Reading files that may be compressed.
 
 use std::io::Read;
 

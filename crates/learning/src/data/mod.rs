@@ -26,7 +26,7 @@ pub use pca::Pca;
 pub use scattering::Scattering;
 pub use whitening::{PublicWhitening, Whitening};
 
-/// What the data in a file are called.
+/// Names a dataset after its file.
 pub(crate) fn name_of(path: &std::path::Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }

@@ -4,7 +4,7 @@ use super::{Clients, Dataset, Examples};
 use crate::{LearningError, Result};
 use serde::{Deserialize, Serialize};
 
-/// What is subtracted from the numbers, and what they are divided by.
+/// The numbers that are subtracted from the features, and those that they are divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Normalisation {

@@ -14,7 +14,7 @@ pub enum AnyModel {
     Network(Network),
 }
 
-/// What a thread needs to run an [`AnyModel`]: made when it is first needed.
+/// The buffers that one thread needs to run an [`AnyModel`]; allocated on first use.
 #[derive(Debug, Default)]
 pub struct AnyTools {
     linear: Option<LinearTools>,

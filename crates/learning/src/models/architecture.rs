@@ -1,5 +1,5 @@
-//! What a network is made of, before it has weights. The only way in is [`Architecture::new`], also
-//! from a file.
+//! The architecture of a network, without weights. [`Architecture::new`] is the only constructor,
+//! also when reading a file.
 
 use super::TensorShape;
 use crate::{LearningError, Result};
@@ -70,7 +70,7 @@ const MOST_VALUES: usize = 100_000_000;
 pub struct Architecture {
     input: TensorShape,
     layers: Vec<Layer>,
-    /// What comes out of each layer.
+    /// The output shape of each layer.
     shapes: Vec<TensorShape>,
 }
 
@@ -127,7 +127,7 @@ impl Architecture {
         matches!(self.layers[..], [Layer::Dense { bias: false, .. }])
     }
 
-    /// What goes in.
+    /// The shape of the input.
     pub fn input(&self) -> TensorShape {
         self.input
     }

@@ -7,7 +7,7 @@ use crate::collect::Segments;
 use crate::data::Clients;
 use std::ops::Range;
 
-/// What a model makes of a set of examples.
+/// The loss and accuracy of a model on a set of examples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evaluation {
     /// How many examples.

@@ -41,7 +41,7 @@ impl ClippedSum {
     }
 }
 
-/// What becomes of a loss or gradient that is not finite.
+/// The treatment of a loss or gradient that is not finite.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum NotFinite {
     Refused,

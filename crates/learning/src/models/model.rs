@@ -1,4 +1,4 @@
-//! What training needs of a model.
+//! The interface that training needs of a model.
 
 use super::evaluate::{self, Evaluation};
 use super::gradients::{self, ClientGradient, ClippedSum, NotFinite};
@@ -13,7 +13,7 @@ use crate::{LearningError, Result};
 /// Another kind of model says how it judges a group of examples and how it makes their gradients;
 /// rounds of clients, evaluation and training are the same for all.
 pub trait Model: Sync {
-    /// What one thread needs.
+    /// The buffers of one thread.
     type Tools;
 
     /// Which weights there are, layer by layer, and what goes in and comes out.

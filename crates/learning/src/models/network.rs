@@ -16,7 +16,7 @@ pub struct Network {
     engine: Engine,
 }
 
-/// What a thread needs to run a [`Network`].
+/// The buffers that one thread needs to run a [`Network`].
 #[derive(Debug)]
 pub struct NetworkTools {
     workspace: Workspace,

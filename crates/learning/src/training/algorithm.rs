@@ -19,7 +19,7 @@ pub enum Algorithm {
     CldpSgd {
         /// k, how many speak in a round.
         sampled: u64,
-        /// What each does to its gradient.
+        /// The randomizer that each client applies to its gradient.
         randomizer: ConfiguredRandomizer,
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,
@@ -32,7 +32,7 @@ pub enum Algorithm {
         /// Probability that one who decided to speak is not heard.
         #[serde(default)]
         drop_out: f64,
-        /// What each does to its gradient.
+        /// The randomizer that each client applies to its gradient.
         randomizer: ConfiguredRandomizer,
         /// The norm to which gradients are clipped, as the randomizer has it.
         clip: f32,
@@ -101,8 +101,8 @@ impl Algorithm {
         if let Self::ShuffledNoisySgd { blocks, .. } = *self { blocks } else { 1 }
     }
 
-    /// What is charged for gradients of `dimension` numbers, if they are private; `rounds` and δ
-    /// decide where there is more than one way.
+    /// Returns the cost of gradients with `dimension` coordinates, or `None` without privacy. Where
+    /// there are several ways to account, `rounds` and δ decide.
     pub(crate) fn cost(&self, clients: u64, dimension: u32, rounds: u64, delta: f64) -> Result<Option<Cost>> {
         let scheme = self.scheme(clients)?;
         Ok(match *self {
@@ -117,8 +117,8 @@ impl Algorithm {
         })
     }
 
-    /// What the algorithm's paper claims for `rounds` with its noise, where that is not sound: for
-    /// people who compare, never charged.
+    /// Returns the claim of the algorithm's paper for `rounds` rounds with its noise, where that
+    /// claim is not sound. It is for comparison only, and never charged.
     pub fn published_claim(&self, clients: u64, rounds: u64, delta: f64) -> Result<Option<Bound>> {
         let Self::ShuffledNoisySgd { blocks, local_epsilon, hides, .. } = *self else { return Ok(None) };
         let noise = BlockNoise::new(blocks, clients, local_epsilon, hides)?;

@@ -34,7 +34,7 @@ use shuffledp_accounting::published::enhanced::Theorem3;
 use shuffledp_accounting::scheme::{Mechanism, Output, Question, RandomizerSpec, Release, Round, Scheme};
 use shuffledp_randomizers::{SimulationRng, shuffle};
 
-/// What the noise of a block makes indistinguishable.
+/// The change of the data that the noise of a block hides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hides {
@@ -132,8 +132,8 @@ impl BlockNoise {
         }
     }
 
-    /// What the paper's Theorem 3 claims for so many `epochs`, with its standing beside it. For the
-    /// paper's noise it is flawed, and never charged.
+    /// Returns the claim of the paper's Theorem 3 for so many `epochs`, with its status. For the
+    /// paper's noise the claim is flawed, and it is never charged.
     pub(crate) fn published_claim(&self, epochs: u64, delta: f64) -> Result<Bound> {
         let mechanism = Mechanism::Laplace { local_epsilon: self.local_epsilon };
         let round = Round { scheme: Scheme::shuffle(self.blocks)?, randomizer: RandomizerSpec::new(mechanism)? };
@@ -141,7 +141,7 @@ impl BlockNoise {
         Ok(catalogue::ask(&Theorem3, &question, Target::EpsilonAt { delta }, &Options::default())?)
     }
 
-    /// What an epoch may be charged as. Every one of them is rigorous.
+    /// The ways to charge an epoch. Each is rigorous.
     fn costs(&self) -> Result<Vec<Cost>> {
         let blocks = self.between_blocks();
         let record = Release::new(Output::Laplace { epsilon: (blocks * self.one_record()).next_up() })?;

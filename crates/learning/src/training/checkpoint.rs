@@ -22,7 +22,7 @@ const FIRST_LINE: &[u8] = b"shuffledp checkpoint\n";
 const DIGEST: usize = 32;
 const HEADER: &str = "run";
 
-/// What a simulation remembers from round to round.
+/// The state that a simulation keeps from round to round.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) state: ServerState,
@@ -31,7 +31,7 @@ pub(crate) struct Snapshot {
     pub(crate) last: LastRound,
 }
 
-/// What is remembered of a round for the metrics.
+/// The last round, as far as the metrics need it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct LastRound {
     pub(crate) participants: u64,

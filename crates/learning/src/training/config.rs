@@ -36,7 +36,7 @@ pub struct TrainingConfig {
     pub hold_out: Option<usize>,
     /// The examples.
     pub data: DataConfig,
-    /// What is done to the examples before training.
+    /// The preparation of the examples before training.
     #[serde(default, skip_serializing_if = "Preparation::is_nothing")]
     pub preparation: Preparation,
     /// The model.

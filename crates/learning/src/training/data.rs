@@ -56,11 +56,10 @@ pub enum DataConfig {
         /// in every run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         test_share: Option<f64>,
-        /// What the column with the labels is called.
+        /// The name of the column with the labels.
         #[serde(default = "label", skip_serializing_if = "is_label")]
         label: String,
-        /// What the features are together, as \[channels, rows, columns\]; a plain vector unless
-        /// told.
+        /// The shape of the features, as \[channels, rows, columns\]; a plain vector by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shape: Option<TensorShape>,
         /// How many classes there are; as many as the largest label tells, unless told.

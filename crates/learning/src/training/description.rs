@@ -11,7 +11,7 @@ pub struct ModelDescription {
     /// The model, which takes prepared examples.
     #[serde(flatten)]
     pub architecture: Architecture,
-    /// What each client does to its example.
+    /// The preparation that each client applies to its example.
     #[serde(skip_serializing_if = "Preparation::is_nothing")]
     pub preparation: Preparation,
 }

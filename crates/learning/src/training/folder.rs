@@ -1,5 +1,5 @@
-//! What a run leaves behind: its configuration, its metrics as they come, checkpoints on the way,
-//! and at the end its record, ledger and weights.
+//! The folder of a run: its configuration, its metrics as they come, checkpoints on the way, and at
+//! the end its record, ledger and weights.
 
 use super::checkpoint::{Checkpoint, Identity};
 use super::{Metrics, Simulation, TrainingConfig};
@@ -57,7 +57,7 @@ struct CheckInRecord {
     warning: Option<String>,
 }
 
-/// What is read of it again.
+/// The part of the record that is read again.
 #[derive(Deserialize)]
 struct FinishedRun {
     identity: Identity,

@@ -1,4 +1,4 @@
-//! What is done to examples before training.
+//! The preparation of examples before training.
 
 use crate::data::scattering::Tell;
 use crate::data::{Dataset, Examples, Normalisation, Pca, PublicWhitening, Scattering, Whitening, directory};

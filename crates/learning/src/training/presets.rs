@@ -90,7 +90,7 @@ mod tests {
         simulation.plan().unwrap()
     }
 
-    /// What the presets' comments say.
+    /// Checks the numbers in the presets' comments.
     #[test]
     fn presets_can_be_set_up_and_cost_what_they_say() {
         let said = [

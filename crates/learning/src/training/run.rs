@@ -28,7 +28,7 @@ pub struct Run<P, E, M = AnyModel> {
     kept: Instant,
 }
 
-/// What a call of [`Run::advance`] did.
+/// The result of a call of [`Run::advance`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Progress {
     /// A round.

@@ -25,7 +25,7 @@ pub struct Simulation<P, M = AnyModel> {
     population: P,
     scheme: Scheme,
     blocks: Option<Blocks>,
-    /// What is charged, if anything is private.
+    /// The cost of a round, or `None` without privacy.
     cost: Option<Cost>,
     reporting: Reporting,
     state: ServerState,
@@ -35,7 +35,7 @@ pub struct Simulation<P, M = AnyModel> {
     is_sketch: bool,
 }
 
-/// What a thread gathers of a round.
+/// The data that a thread collects in a round.
 struct Gathered<C: Collector> {
     loss: f64,
     report: C::Report,
@@ -105,7 +105,7 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         self.is_sketch
     }
 
-    /// What was asked for.
+    /// The configuration.
     pub fn config(&self) -> &TrainingConfig {
         &self.config
     }
@@ -119,7 +119,7 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         Ok((rounds.min((charged + more).saturating_mul(at_once)), Some(epsilon)))
     }
 
-    /// What is charged for so many `rounds` from the first on.
+    /// Returns an accountant that is charged with the first `rounds` rounds.
     pub fn account_of(&self, rounds: u64) -> Result<Accountant> {
         let mut accountant = Accountant::new();
         if let Some(cost) = self.cost {
@@ -143,12 +143,12 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         &self.model
     }
 
-    /// What the server remembers.
+    /// The server's state.
     pub fn state(&self) -> &ServerState {
         &self.state
     }
 
-    /// What has been spent.
+    /// The ledger: the privacy spent so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }

@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Helpers of several tests.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use shuffledp_learning::data::Clients;

@@ -1,4 +1,4 @@
-//! What accounting promises, which no measurement may exceed.
+//! The guarantees of accounting, which no measurement may exceed.
 
 use crate::error::{RandomizerError, Result};
 use shuffledp_accounting::bound::{Kind, Standing};
@@ -17,7 +17,7 @@ pub struct Claim {
     pub method: &'static str,
 }
 
-/// What is promised of one report and of a round.
+/// The claimed guarantees of one report and of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claims {
     /// One report.

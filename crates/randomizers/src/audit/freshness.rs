@@ -22,7 +22,7 @@ use super::{Audit, RawInput};
 use crate::error::Result;
 use crate::likelihood::Likelihood;
 
-/// What was found about the coins.
+/// The result of the check that every report uses fresh randomness.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Freshness {
     /// Two reports of one client, the second from the same input or from another.
@@ -43,7 +43,7 @@ impl Freshness {
 /// How rarely a correct mechanism may be accused of never changing its report.
 const ACCUSATION: f64 = 1e-12;
 
-/// What [`two_reports`] hands on.
+/// The result of [`two_reports`].
 pub(super) struct Repeated<T> {
     finding: Finding,
     /// All reports of the first input.

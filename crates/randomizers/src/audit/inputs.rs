@@ -3,7 +3,7 @@
 /// How far outside: anything above 1 does; far, so that a missing clip cannot be missed.
 const FAR: f32 = 16.0;
 
-/// What a client may hold, well-behaved or not.
+/// An input that a client may hold, valid or not.
 pub trait RawInput {
     /// The same input far outside of what mechanisms accept, which they must clip. `None` where
     /// they must refuse it instead.

@@ -59,7 +59,7 @@ impl Options {
     }
 }
 
-/// What is audited: a mechanism, the shuffle, and where the coins come from.
+/// The subject of an audit: a mechanism, the shuffle, and the source of randomness.
 pub struct Audit<'a, M, S, G> {
     mechanism: &'a M,
     shuffle: &'a S,
@@ -99,7 +99,7 @@ where
         local + per_bound(1) + round
     }
 
-    /// What accounting promises of one report and, if a scheme is given, of a round.
+    /// Returns the guarantees of accounting for one report and, if a scheme is given, for a round.
     pub fn claims(&self, scheme: Option<&Scheme>) -> Result<Claims> {
         let spec = self.mechanism.spec();
         let round = scheme.map(|scheme| Claim::amplified(&spec, scheme, self.options.delta)).transpose()?;

@@ -1,4 +1,4 @@
-//! What an audit found.
+//! The report of an audit.
 
 use super::claim::Claim;
 use super::freshness::Freshness;
@@ -8,9 +8,9 @@ use shuffledp_accounting::scheme::RandomizerSpec;
 /// A claim, and what was measured of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// What accounting promises.
+    /// The guarantee of accounting.
     pub claim: Claim,
-    /// What was measured, at least.
+    /// The measured lower bound.
     pub measured: Measured,
 }
 
@@ -21,10 +21,10 @@ impl Finding {
     }
 }
 
-/// What an audit found.
+/// The report of an audit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Report {
-    /// What the mechanism said of itself.
+    /// The mechanism's own specification.
     pub spec: RandomizerSpec,
     /// One report.
     pub local: Finding,

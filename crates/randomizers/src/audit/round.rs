@@ -16,9 +16,9 @@ use shuffledp_accounting::scheme::{Participation, Scheme};
 
 /// Two neighbouring datasets.
 pub(super) struct Datasets<I: ?Sized> {
-    /// What the victim holds in the one and in the other.
+    /// The victim's input in the first and in the second dataset.
     pub(super) victim: [Box<I>; 2],
-    /// What all others hold; `None`: what the victim holds in the first.
+    /// The input of all others; `None` if it is the victim's input in the first dataset.
     pub(super) others: Option<Box<I>>,
 }
 

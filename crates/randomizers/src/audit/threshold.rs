@@ -56,11 +56,12 @@ pub(super) struct Test {
     look: usize,
     side: Side,
     threshold: f32,
-    /// What it gave on the rounds that it was chosen on: too much, for it was chosen by that.
+    /// Its value on the rounds that it was chosen on. Biased upward, because it was chosen for this
+    /// value.
     pub(super) promise: f64,
 }
 
-/// What was measured.
+/// A measured lower bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// ε is at least this.

@@ -19,7 +19,7 @@ impl<'a, G: Generators> Trials<'a, G> {
         Self { generators, progress, next: 0, fingerprints: Vec::new() }
     }
 
-    /// What `round` returns in `count` rounds.
+    /// Runs `round` `count` times and returns the results.
     pub(super) fn run<T: Send>(
         &mut self,
         count: u64,
@@ -62,7 +62,7 @@ impl<'a, G: Generators> Trials<'a, G> {
         Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
-    /// What is watched before the audit proper: no progress is made.
+    /// Runs the rounds before the audit proper; they do not count as progress.
     pub(super) fn watch<T: Send>(
         &mut self,
         count: u64,

@@ -1,5 +1,5 @@
-//! What a batch of reports says about those who sent them: shares and means, with confidence
-//! intervals that hold at any number of reports.
+//! Estimates from a batch of reports: shares and means, with confidence intervals that hold at any
+//! number of reports.
 //!
 //! The estimand is the histogram or the mean *of the clients in the batch*; their inputs are fixed,
 //! only their coins are random. No interval rests on a normal approximation. [`histogram`]: shares
@@ -23,7 +23,7 @@ pub struct Interval {
     pub upper: f64,
 }
 
-/// What the confidence is about.
+/// The set of estimates that the confidence covers together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
     /// Each interval by itself.

@@ -138,7 +138,7 @@ impl ExactNormal {
     }
 }
 
-/// What rounding can do to a series, at most, in units of 2^−32.
+/// The largest rounding error of a series, in units of 2^−32.
 const ALLOWANCE: u64 = 4;
 
 /// x of a column and the digits in it, in units of 2^−56.

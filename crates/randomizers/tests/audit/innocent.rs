@@ -1,4 +1,4 @@
-//! What is right is accused no more often than the confidence allows.
+//! Correct mechanisms fail the audit no more often than its confidence allows.
 
 use shuffledp_accounting::numerics::beta::regularised_beta;
 use shuffledp_accounting::scheme::Scheme;

@@ -1,4 +1,4 @@
-//! What several test files need.
+//! Helpers of several test files.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub(crate) mod exact;

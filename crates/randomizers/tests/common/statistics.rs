@@ -10,7 +10,7 @@ use shuffledp_accounting::numerics::normal::upper_tail;
 
 /// Probability with which a check refuses a correct sampler.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
-/// What a planted defect must fall below.
+/// A planted defect must give a p-value below this.
 pub(crate) const REJECTED: f64 = 1e-9;
 
 /// P(|N(0,1)| > |z|).

@@ -16,7 +16,7 @@ use link::linked;
 /// A figure to see first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyFigure {
-    /// What it is.
+    /// The name of the figure.
     pub label: String,
     /// The figure itself.
     pub value: String,
@@ -34,7 +34,7 @@ impl KeyFigure {
 /// A small box beside others of its kind, such as the answer to one "what if".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
-    /// What is different, or what the value is.
+    /// The title of the card.
     pub title: String,
     /// The value.
     pub value: String,

@@ -19,7 +19,7 @@ pub(super) struct Canvas {
     pub(super) height: Height,
     /// Pixels to the unit in which all sizes of letters and lines are given.
     pub(super) unit: f64,
-    /// What is left free around everything.
+    /// The free margin around the picture.
     pub(super) margin: f64,
     /// Whether title, subtitle and caption are part of the picture.
     pub(super) words: bool,

@@ -3,7 +3,7 @@
 use super::{Plot, Series};
 use crate::escape::csv_record;
 
-/// What is known about a series: the head of a column, and where it stands.
+/// A column about a series: its heading, and the function that reads its value.
 type Known = (&'static str, fn(&Series) -> &str);
 
 const KNOWN: [Known; 3] =

@@ -1,4 +1,4 @@
-//! What of the data can be drawn, and what must be said about the rest.
+//! The part of the data that can be drawn, and remarks on the rest.
 
 use super::{Axis, Plot, Scale, Series};
 

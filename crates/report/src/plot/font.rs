@@ -28,8 +28,8 @@ pub(super) fn font(weight: Weight) -> Result<&'static FontRef<'static>, ReportEr
     loaded.as_ref().ok_or_else(|| ReportError::Drawing("the font that came with the program cannot be read".to_owned()))
 }
 
-/// What `as_scaled` wants for letters of `size` pixels to the em: it counts ascent plus descent
-/// instead.
+/// Returns the size that `as_scaled` needs for letters of `size` pixels per em: it measures ascent
+/// plus descent instead.
 pub(super) fn pixel_scale(font: &FontRef<'static>, size: f64) -> f32 {
     let em = font.units_per_em().unwrap_or(1000.0);
     size as f32 * font.height_unscaled() / em

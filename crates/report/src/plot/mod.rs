@@ -38,7 +38,7 @@ pub const MIN_SIDE: u32 = 160;
 /// The largest side of a picture, in pixels.
 pub const MAX_SIDE: u32 = 8000;
 
-/// What a plot is saved as.
+/// The file format of a plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A picture that scales.
@@ -81,7 +81,7 @@ pub enum Scale {
 /// An axis: what it measures, in which unit, on which scale. Its range follows from the data.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Axis {
-    /// What is measured.
+    /// The measured quantity.
     pub label: String,
     /// Its unit, empty if it has none.
     pub unit: String,
@@ -164,13 +164,13 @@ pub struct Series {
     /// Its place in a table of everything that is ever drawn: decides colour, marker and rhythm;
     /// see [`Series::key`].
     pub key: Option<usize>,
-    /// What CSV calls it; the label if empty.
+    /// Its name in CSV; the label if empty.
     pub id: String,
     /// Its name for people, for CSV.
     pub name: String,
     /// Of which kind it is ("upper", "lower"), for CSV.
     pub kind: String,
-    /// What its values are worth ("rigorous", "conjectured"), for CSV.
+    /// The status of its values ("rigorous", "conjectured"), for CSV.
     pub standing: String,
 }
 
@@ -244,7 +244,7 @@ impl Series {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
-    /// What the picture shows.
+    /// The title of the picture.
     pub title: String,
     /// The setting: what is held fixed.
     pub subtitle: String,
@@ -261,7 +261,7 @@ pub struct Plot {
     pub caption: String,
     /// Width and height in pixels; 1200 × 800 unless told. Text and lines grow with it.
     pub size: (u32, u32),
-    /// What CSV calls the column of x; the heading of the axis if empty.
+    /// The name of the x column in CSV; the heading of the axis if empty.
     pub x_id: String,
     /// Values that the vertical axis reaches, whatever the curves do: panels of a figure have one
     /// range.
@@ -321,7 +321,7 @@ impl Plot {
         self
     }
 
-    /// What had to be left out of the picture, such as "3 values are infinite and not drawn."
+    /// Lists the data left out of the picture, such as "3 values are infinite and not drawn."
     pub fn notes(&self) -> Vec<String> {
         curve::Omitted::of(self).notes()
     }

@@ -30,7 +30,7 @@ use crate::{Format, ReportError};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panels {
-    /// What the figure shows.
+    /// The title of the figure.
     pub title: String,
     /// The setting: what is held fixed.
     pub subtitle: String,

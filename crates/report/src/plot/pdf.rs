@@ -86,7 +86,7 @@ impl Used {
         Self { weight, glyphs: GlyphRemapper::new(), characters: BTreeMap::new() }
     }
 
-    /// What the page calls the font.
+    /// The name of the font on the page.
     fn name(&self) -> Name<'static> {
         match self.weight {
             Weight::Regular => Name(b"Regular"),

@@ -1,4 +1,4 @@
-//! What a plot is drawn on.
+//! The surface that a plot is drawn on.
 
 use super::font::Weight;
 use super::palette::Colour;

@@ -6,7 +6,7 @@ use crate::keys::VerifyingKey;
 use crate::signed::{SIGNATURE_LEN, Signed};
 use sha2::{Digest, Sha256};
 
-/// What was read.
+/// A decoded part of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchEvent<'a> {
     /// The header, verified. Comes first and once.

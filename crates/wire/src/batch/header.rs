@@ -1,4 +1,4 @@
-//! What comes before the records and after them.
+//! The header before the records, and the end after them.
 
 use crate::codec::sealed::Body;
 use crate::codec::{Reader, require, types};
@@ -10,13 +10,13 @@ use crate::signed::SIGNATURE_LEN;
 /// No batch has more records.
 const MAX_RECORDS: u64 = 1 << 32;
 
-/// What a batch is and how long. Signed by itself, so that a server refuses what is not its
-/// shuffler's before it reads a record.
+/// The identity and length of a batch. It has its own signature, so that a server refuses a batch
+/// that is not from its shuffler before it reads a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchHeader {
     /// Its name.
     pub batch: BatchId,
-    /// What its reports are for, all of them.
+    /// The round context of all its reports.
     pub context: RoundContext,
     /// How many records follow.
     pub count: u64,
@@ -65,7 +65,7 @@ impl Body for BatchHeader {
     }
 }
 
-/// What a batch ends with.
+/// The end of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchEnd {
     /// SHA-256 of everything before: header, its signature, records.

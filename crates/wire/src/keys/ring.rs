@@ -85,7 +85,7 @@ impl<R: Role> SecretKeys<R> {
         self.keys.iter().find(|(known, _)| *known == id).map(|(_, key)| key)
     }
 
-    /// What clients are told, newest first.
+    /// The public keys to announce to clients, newest first.
     pub fn public_keys(&self) -> Vec<(KeyId, HpkePublicKey)> {
         self.keys.iter().map(|(id, key)| (*id, key.public_key())).collect()
     }
@@ -164,7 +164,7 @@ pub fn encode_keys(keys: &[(KeyId, HpkePublicKey)]) -> Vec<u8> {
     bytes
 }
 
-/// What [`encode_keys`] wrote; between 1 and 16 keys, no id twice.
+/// Decodes the output of [`encode_keys`]: between 1 and 16 keys, no id twice.
 pub fn decode_keys(bytes: &[u8]) -> Result<Vec<(KeyId, HpkePublicKey)>> {
     const NAME: &str = "list of keys";
     let mut reader = Reader::new(NAME, bytes);

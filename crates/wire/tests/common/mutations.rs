@@ -17,7 +17,7 @@ pub(crate) struct Corpus {
     shuffler: ShufflerSecretKeys,
 }
 
-/// What became of the frames.
+/// The counts of accepted and refused frames.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) frames: u64,

@@ -67,7 +67,7 @@ const MAX_OUTCOMES: f64 = 50_000.0;
 /// Beyond it e^ε0 overflows.
 const MAX_LOCAL_EPSILON: f64 = 700.0;
 
-/// What is smaller than the largest summand by this factor (as a logarithm) is neglected, downward.
+/// Summands smaller than the largest by this factor (as a logarithm) are neglected, downward.
 const NEGLIGIBLE: f64 = 60.0;
 
 /// 1 − the share of the sum that floats may have added: the moments are rounded *down* by it.

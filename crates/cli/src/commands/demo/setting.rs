@@ -31,7 +31,8 @@ const WEIGHTS: u32 = (COMPONENTS * CLASSES) as u32;
 /// Digits that the model is tested on.
 const TEST: usize = 2000;
 
-/// Below, a batch would be of a handful of reports; above, the minute becomes an hour.
+/// The accepted populations. Fewer clients would make batches of a handful of reports; more would
+/// take an hour instead of a minute.
 const POPULATIONS: std::ops::RangeInclusive<u64> = 200..=1_000_000;
 
 /// A population, its rounds, and what follows from them.

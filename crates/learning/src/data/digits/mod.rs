@@ -21,11 +21,11 @@ pub const SIDE: usize = 28;
 /// 0 to 9.
 pub const CLASSES: usize = 10;
 
-/// What the pixels are normalised with: about their mean and standard deviation.
+/// The mean and standard deviation that normalise the pixels; approximate values.
 const MEAN: f32 = 0.1185;
 const DEVIATION: f32 = 0.2194;
 
-/// What black and white are after normalisation.
+/// The values of black and white after normalisation.
 pub fn range() -> (f32, f32) {
     (-MEAN / DEVIATION, (1.0 - MEAN) / DEVIATION)
 }

@@ -15,7 +15,7 @@ const FEWEST_CACHED: usize = 1000;
 /// Pictures between two reports of progress.
 const BATCH: usize = 64;
 
-/// What there is to tell while features are computed.
+/// A progress event while features are computed.
 #[derive(Debug)]
 pub enum Preparing {
     /// Features of `done` of `of` pictures are computed.

@@ -34,7 +34,7 @@ struct LowPass {
     weights: Vec<f32>,
 }
 
-/// What a thread needs beside the transform.
+/// The buffers that one thread needs for the transform.
 pub struct Workspace {
     levels: Vec<Buffers>,
     /// Spectra that paths start from: the picture's, and its first modulus'.

@@ -1,6 +1,6 @@
 //! Cross-entropy of the scores' softmax, for one example among the lanes.
 
-/// What a label makes of an example's scores.
+/// The loss of an example's scores, given its label.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
     /// −log softmax(scores)\[label\].

@@ -35,7 +35,7 @@ pub(crate) struct Engine {
     stages: Vec<Stage>,
 }
 
-/// What one thread needs to run an [`Engine`].
+/// The buffers that one thread needs to run an [`Engine`].
 #[derive(Debug)]
 pub(crate) struct Workspace {
     input: Aligned,

@@ -35,7 +35,7 @@ enum Kind {
     Activation(Activation),
 }
 
-/// What a stage keeps of a group. Empty where a stage has no use for it.
+/// The values that a stage keeps for a group of examples. Empty where a stage does not need them.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     pub(super) values: Aligned,

@@ -35,7 +35,7 @@ pub struct Linear {
     arch: Arch,
 }
 
-/// What a thread needs to run a [`Linear`] model.
+/// The buffers that one thread needs to run a [`Linear`] model.
 #[derive(Debug)]
 pub struct LinearTools {
     /// Room for the examples of a block that are not kept as floats.
