@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo
+.PHONY: help test lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -20,6 +20,8 @@ help:
 	@echo "make docs    API documentation, and a list of the written ones"
 	@echo "make book    the documentation as one searchable book, in target/book/html"
 	@echo "make demo    clients, shuffler and server on this machine, about a minute; writes report.html"
+	@echo "make dist    the archives of a release, with checksums, in target/archives; docs/releasing.md"
+	@echo "make dist-check   the same archives once more: sums, unpacked, asked a question"
 
 test:
 	@CARGO="$(CARGO)" bash tools/test.sh
@@ -98,3 +100,11 @@ book: $(MDBOOK)
 
 demo:
 	$(CARGO) run --release -- demo
+
+# TARGETS="…" builds for others than the static one; each takes about ten minutes.
+dist:
+	@CARGO="$(CARGO)" bash tools/need.sh
+	@CARGO="$(CARGO)" python3 tools/dist.py $(TARGETS)
+
+dist-check:
+	@CARGO="$(CARGO)" python3 tools/dist.py --check

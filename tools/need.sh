@@ -5,7 +5,7 @@ set -euo pipefail
 CARGO=${CARGO:-cargo}
 
 if ! command -v "$CARGO" >/dev/null; then
-    echo "missing: cargo (Rust 1.88 or later); install it from https://rustup.rs" >&2
+    echo "missing: cargo (Rust 1.89 or later); install it from https://rustup.rs" >&2
     exit 1
 fi
 if ! command -v cc >/dev/null; then
