@@ -1,6 +1,6 @@
 """How private is a shuffled protocol? Tightest provable ε and δ in the shuffle model of differential privacy.
 
-A thousand of a million clients speak in each of 100,000 rounds, through any randomizer with local ε = 2, and a shuffler hides who sent what:
+A thousand of a million clients participate in each of 100,000 rounds, with any randomizer with local ε = 2, and a shuffler hides who sent what:
 
 >>> import shuffledp
 >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 5)

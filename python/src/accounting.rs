@@ -32,7 +32,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// `drop_out`; `randomizer` with its parameters (`local_epsilon`, `local_delta`, `sigma`, `sensitivity`, `categories`, `dimension`, `profile`); `rounds`;
 /// `adjacency`; `standing` and `max_order`.
 ///
-/// A thousand of a million clients speak in each of 100,000 rounds, through any randomizer with local ε = 2:
+/// A thousand of a million clients participate in each of 100,000 rounds, with any randomizer with local ε = 2:
 ///
 /// >>> import shuffledp
 /// >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 5)
@@ -294,7 +294,7 @@ impl Answer {
     ///
     /// >>> import shuffledp
     /// >>> answer = shuffledp.explain(clients=10_000, local_epsilon=1, rounds=10, delta=1e-6)
-    /// >>> answer.statement().startswith("**Privacy.** The protocol has 10 rounds, in each of which all 10,000 clients speak")
+    /// >>> answer.statement().startswith("**Privacy.** The protocol has 10 rounds, in each of which all 10,000 clients participate")
     /// True
     fn statement(&self) -> String {
         Statement::of(&self.outcome).markdown()

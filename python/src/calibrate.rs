@@ -20,7 +20,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// the question, as for `epsilon()`. The answer meets the target when it is asked for its ε, and the next value beyond it does not. A target that
 /// no value meets is an error, which says how near one can come.
 ///
-/// How many rounds fit into ε = 0.2, if a thousand of a million clients speak in each?
+/// How many rounds fit into ε = 0.2, if a thousand of a million clients participate in each?
 ///
 /// >>> import shuffledp
 /// >>> found = shuffledp.calibrate(

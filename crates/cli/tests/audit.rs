@@ -88,7 +88,7 @@ fn a_page_is_written() {
     let result = run_in(folder.path(), &line.split(' ').collect::<Vec<_>>());
     result.assert_decent(line);
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
-    for needed in ["Audit of a running randomizer", "R_1", "all 5 clients speak", "true positives"] {
+    for needed in ["Audit of a running randomizer", "R_1", "all 5 clients participate", "true positives"] {
         assert!(page.contains(needed), "the page lacks {needed}");
     }
 }

@@ -110,7 +110,7 @@ pub fn convergence(config: &TrainingConfig, population: &impl Clients) -> Result
             f64::from(dimension) * mechanism.report_variance() / sampled as f64
         }
         Algorithm::CheckIn { .. } => {
-            return not_covered("the number of speakers is random: the theorem is about a fixed one");
+            return not_covered("the number of participants is random: the theorem is about a fixed one");
         }
         Algorithm::ShuffledNoisySgd { .. } => return not_covered("blocks are visited in turn, not sampled afresh"),
     };

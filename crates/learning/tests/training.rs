@@ -359,7 +359,7 @@ fn bad_configurations_are_refused_before_any_work() {
     let more = |clients| Population::new(&data.train, Some(clients), 1).map_err(|error| error.to_string());
     assert!(more(1_000_000_001).unwrap_err().contains("clients must be at most 1000000000"));
     let (many, crowd) = (config(1, 1.0, &LDP_SGD.replace("0.25", "0.5"), ""), more(1_000_000_000).unwrap());
-    assert!(Simulation::new(&many, &crowd).err().unwrap().to_string().contains("speakers in a round"));
+    assert!(Simulation::new(&many, &crowd).err().unwrap().to_string().contains("participants in a round"));
     assert!(refused(CLDP, "target_epsilon = -1.0", 1.0).contains("epsilon"));
     // Noise so small that its square is 0: ε is unbounded, and no round is run.
     let unbounded = refused(&GAUSSIAN.replace("sigma = 2", "sigma = 1e-170"), "", 1.0);

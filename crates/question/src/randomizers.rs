@@ -69,7 +69,7 @@ pub const RANDOMIZERS: [RandomizerRow; 18] = [
         inputs: Inputs::Class,
         deployable: Deployable::Class,
         sentence: "Any ε0-LDP randomizer whatever",
-        phrase: "any randomizer with {local-epsilon}",
+        phrase: "any mechanism with {local-epsilon}",
         build: |v| Some(Mechanism::Any { local_epsilon: v.local_epsilon()? }),
     },
     RandomizerRow {
@@ -191,7 +191,7 @@ pub const RANDOMIZERS: [RandomizerRow; 18] = [
         inputs: Inputs::Class,
         deployable: Deployable::Class,
         sentence: "Any (ε0, δ0)-LDP randomizer",
-        phrase: "any randomizer with {local-epsilon}, {local-delta}",
+        phrase: "any mechanism with {local-epsilon}, {local-delta}",
         build: |v| {
             Some(Mechanism::Approximate {
                 local_epsilon: v.local_epsilon()?,
@@ -262,7 +262,7 @@ pub const RANDOMIZERS: [RandomizerRow; 18] = [
         inputs: Inputs::Class,
         deployable: Deployable::Class,
         sentence: "Any randomizer with this local privacy profile",
-        phrase: "a randomizer with {profile}",
+        phrase: "a mechanism with {profile}",
         build: |v| Some(Mechanism::Profile { profile: v.points(Parameter::Profile)? }),
     },
     RandomizerRow {
@@ -273,7 +273,7 @@ pub const RANDOMIZERS: [RandomizerRow; 18] = [
         inputs: Inputs::Class,
         deployable: Deployable::Class,
         sentence: "Any ε0-LDP randomizers, each chosen from the reports before it in the round",
-        phrase: "any randomizers, each chosen from the reports before it, with {local-epsilon}",
+        phrase: "any mechanisms, each chosen from the reports before it, with {local-epsilon}",
         build: |v| Some(Mechanism::Sequential { local_epsilon: v.local_epsilon()? }),
     },
 ];

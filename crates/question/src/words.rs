@@ -42,30 +42,36 @@ fn clients(number: u64, varied: Option<Parameter>) -> String {
     if varied == Some(Parameter::Clients) { "n clients".to_owned() } else { plural(number, "client") }
 }
 
-/// "100,000 rounds, in each of which 1,000 of 1,000,000 clients speak through any randomizer with
-/// local ε 2"
+/// "100,000 rounds, in each of which 1,000 of 1,000,000 clients participate with one report each,
+/// randomized by any mechanism with local ε 2"
 pub fn question(question: &Question, varied: Option<Parameter>) -> String {
     let rounds = match question.rounds() {
         1 if varied != Some(Parameter::Rounds) => "one round, in which".to_owned(),
         rounds => format!("{} rounds, in each of which", shown(Parameter::Rounds, rounds as f64, varied)),
     };
-    format!("{rounds} {} through {}", who(question.scheme(), varied), randomizer(question.randomizer(), varied))
+    let each = match question.scheme().participation() {
+        Participation::Everyone if question.scheme().clients() == 1 => "one report",
+        Participation::Everyone | Participation::FixedSize { .. } => "one report each",
+        Participation::CheckIn { .. } => "one report",
+    };
+    let randomizer = randomizer(question.randomizer(), varied);
+    format!("{rounds} {} with {each}, randomized by {randomizer}", who(question.scheme(), varied))
 }
 
-/// "1,000 of 1,000,000 clients speak"
+/// "1,000 of 1,000,000 clients participate"
 pub fn who(scheme: &Scheme, varied: Option<Parameter>) -> String {
     let all = clients(scheme.clients(), varied);
     match scheme.participation() {
         Participation::Everyone if scheme.clients() == 1 && varied != Some(Parameter::Clients) => {
-            "the only client speaks".to_owned()
+            "the only client participates".to_owned()
         }
-        Participation::Everyone => format!("all {all} speak"),
+        Participation::Everyone => format!("all {all} participate"),
         Participation::FixedSize { sampled } => {
-            format!("{} of {all} speak", shown(Parameter::Sampled, sampled as f64, varied))
+            format!("{} of {all} participate", shown(Parameter::Sampled, sampled as f64, varied))
         }
         Participation::CheckIn { rate, drop_out } => {
             let lost = if drop_out > 0.0 || varied == Some(Parameter::DropOut) {
-                format!(", drop-out {}", shown(Parameter::DropOut, drop_out, varied))
+                format!(" (drop-out {})", shown(Parameter::DropOut, drop_out, varied))
             } else {
                 String::new()
             };
@@ -74,7 +80,7 @@ pub fn who(scheme: &Scheme, varied: Option<Parameter>) -> String {
     }
 }
 
-/// "any randomizer with local ε 2"
+/// "any mechanism with local ε 2"
 pub fn randomizer(spec: &RandomizerSpec, varied: Option<Parameter>) -> String {
     let (row, values) = RandomizerRow::of(spec);
     let mut text = row.phrase.to_owned();
@@ -109,7 +115,7 @@ fn parameter_words(parameter: Parameter, value: &Value, varied: Option<Parameter
     }
 }
 
-/// "R_inf with local ε 1 on 8 coordinates, in a round in which all 50 clients speak"
+/// "R_inf with local ε 1 on 8 coordinates, in a round in which all 50 clients participate"
 pub fn audited(spec: &RandomizerSpec, dimension: u32, scheme: Option<&Scheme>) -> String {
     let (row, _) = RandomizerRow::of(spec);
     let vectors = match row.inputs {
@@ -200,21 +206,24 @@ mod tests {
     fn questions_read_like_sentences() {
         assert_eq!(
             asked("clients 1e6 sampled 1000 local-epsilon 2 rounds 1e5", None),
-            "100,000 rounds, in each of which 1,000 of 1,000,000 clients speak through any randomizer with local ε 2"
+            "100,000 rounds, in each of which 1,000 of 1,000,000 clients participate with one report each, \
+             randomized by any mechanism with local ε 2"
         );
         assert_eq!(
             asked("clients 1 randomizer krr categories 16 local-epsilon 1", None),
-            "one round, in which the only client speaks through 16-ary randomized response with local ε 1"
+            "one round, in which the only client participates with one report, randomized by 16-ary \
+             randomized response with local ε 1"
         );
         assert_eq!(
             asked("clients 60000 check-in 0.1 drop-out 0.5 randomizer gaussian sigma 5", Some(Parameter::Sigma)),
-            "one round, in which each of 60,000 clients checks in at rate 0.1, drop-out 0.5 through Gaussian noise of \
-             σ clipping norms"
+            "one round, in which each of 60,000 clients checks in at rate 0.1 (drop-out 0.5) with one report, \
+             randomized by Gaussian noise of σ clipping norms"
         );
         // 1 is what papers call the sensitivity: σ over C is twice theirs.
         assert_eq!(
             asked("clients 100 randomizer gaussian sigma 9.48 sensitivity 1", None),
-            "one round, in which all 100 clients speak through Gaussian noise of σ = 18.96 clipping norms"
+            "one round, in which all 100 clients participate with one report each, randomized by Gaussian \
+             noise of σ = 18.96 clipping norms"
         );
     }
 

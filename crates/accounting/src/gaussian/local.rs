@@ -152,7 +152,7 @@ impl Method for LocalRdp {
             }
             _ => {
                 return Err(AccountingError::not_applicable(
-                    "the bound is for a sample of the clients, and here all of them speak",
+                    "the bound is for a sample of the clients, and here all of them participate",
                 ));
             }
         };

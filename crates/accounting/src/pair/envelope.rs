@@ -243,7 +243,7 @@ fn sizes(scheme: &Scheme, p: f64, outcomes: f64) -> Result<Vec<Size>> {
 
 fn too_many<T>() -> Result<T> {
     Err(AccountingError::not_applicable(
-        "too many clients speak for a scan over the datasets; the blanket bound is used instead",
+        "too many clients participate for a scan over the datasets; the blanket bound is used instead",
     ))
 }
 

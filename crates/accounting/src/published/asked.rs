@@ -17,7 +17,7 @@ pub(super) fn fixed_size(question: &Question) -> Result<(u64, u64)> {
     match scheme.fixed_size() {
         Some(sampled) => Ok((sampled, scheme.clients())),
         None => Err(AccountingError::not_applicable(
-            "the bound is for a fixed number of speakers, and at check-in the number is random",
+            "the bound is for a fixed number of participants, and at check-in the number is random",
         )),
     }
 }
@@ -29,7 +29,7 @@ pub(super) fn everyone(question: &Question) -> Result<u64> {
         Ok(clients)
     } else {
         Err(AccountingError::not_applicable(
-            "the bound is for the shuffle of all clients, and here only some of them speak",
+            "the bound is for the shuffle of all clients, and here only some of them participate",
         ))
     }
 }
@@ -40,7 +40,7 @@ pub(super) fn proper_subset(question: &Question) -> Result<(u64, u64)> {
     if sampled < clients {
         Ok((sampled, clients))
     } else {
-        Err(AccountingError::not_applicable("the bound is for a sample of the clients, and here all of them speak"))
+        Err(AccountingError::not_applicable("the bound is for a sample of the clients, and here all of them participate"))
     }
 }
 

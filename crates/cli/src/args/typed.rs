@@ -143,7 +143,7 @@ pub(crate) struct RoundFlags;
 
 impl Flags for RoundFlags {
     fn flags() -> Vec<(Parameter, &'static str)> {
-        of(Group::Scheme, "Who speaks").into_iter().chain(of(Group::Randomizer, "Local randomizer")).collect()
+        of(Group::Scheme, "Who participates").into_iter().chain(of(Group::Randomizer, "Local randomizer")).collect()
     }
 }
 

@@ -54,7 +54,7 @@ Examples:
   One report:
   $ shuffledp audit --randomizer r-inf --local-epsilon 1 --dimension 100
 
-  A round in which a hundred clients speak, the same each time:
+  A round in which a hundred clients participate, the same each time:
   $ shuffledp audit --randomizer krr --categories 4 --local-epsilon 2 \\
       --clients 100 --delta 0.01 --trials 4000 --seed 1
 

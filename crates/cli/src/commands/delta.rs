@@ -25,7 +25,7 @@ pub(crate) struct DeltaArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  A thousand of a million clients speak in each of 100,000 rounds, through
+  A thousand of a million clients participate in each of 100,000 rounds, with
   any randomizer with local ε = 2:
   $ shuffledp delta --clients 1e6 --sampled 1000 --local-epsilon 2 \\
       --rounds 1e5 --epsilon 1.5

@@ -25,12 +25,12 @@ pub(crate) struct EpsilonArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  A thousand of a million clients speak in each of 100,000 rounds, through
+  A thousand of a million clients participate in each of 100,000 rounds, with
   any randomizer with local ε = 2:
   $ shuffledp epsilon --clients 1e6 --sampled 1000 --local-epsilon 2 \\
       --rounds 1e5 --delta 1e-8
 
-  Everyone speaks once; every bound, and why the others do not apply:
+  Everyone participates once; every bound, and why the others do not apply:
   $ shuffledp epsilon --clients 10_000 --randomizer krr --categories 10 \\
       --local-epsilon 1 --delta 1e-6 --all
 

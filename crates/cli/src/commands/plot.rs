@@ -53,7 +53,7 @@ Examples:
   $ shuffledp plot --clients 1e6 --sampled 1000 --local-epsilon 2 \\
       --delta 1e-8 --sweep rounds=1..1e5 -o rounds.svg -o rounds.csv
 
-  ε against the number of clients, a thousand of whom speak:
+  ε against the number of clients, a thousand of whom participate:
   $ shuffledp plot --sampled 1000 --local-epsilon 2 --rounds 1e5 \\
       --delta 1e-8 --sweep clients=1e4..1e7 -o clients.png
 

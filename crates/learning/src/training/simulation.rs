@@ -295,7 +295,7 @@ fn require_patience(scheme: &Scheme) -> Result<()> {
     };
     if speakers > MOST_SPEAKERS {
         let requirement = format!("at most {MOST_SPEAKERS}, to be simulated");
-        return Err(LearningError::out_of_range("the number of speakers in a round", requirement, speakers));
+        return Err(LearningError::out_of_range("the number of participants in a round", requirement, speakers));
     }
     Ok(())
 }

@@ -68,7 +68,7 @@ fn result(trained: &Trained<'_>) -> Section {
 fn table_of(trained: &Trained<'_>) -> Result<Table> {
     let averaged = trained.config.step.average_from.is_some();
     let columns = ["round", "accuracy"].into_iter().chain(averaged.then_some("last weights"));
-    let columns = columns.chain(["loss", "ε at most", "ε at least", "speakers", "seconds"]);
+    let columns = columns.chain(["loss", "ε at most", "ε at least", "participants", "seconds"]);
     let mut table = Table::new(columns.map(Column::number).collect::<Vec<_>>());
     for metrics in &trained.metrics {
         let percent = |accuracy: f64| format!("{:.2} %", 100.0 * accuracy);
