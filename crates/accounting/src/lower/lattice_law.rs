@@ -70,7 +70,7 @@ impl LatticeLaw {
     pub(super) fn on_lattice(report: &Report, spacing: f64) -> Option<Self> {
         let (bottom, top) = report.range();
         let below = (((1.0 - bottom) / spacing).floor() as i64).clamp(1, POINTS / 2);
-        let above = (((top - 1.0) / spacing) as i64 + 1).clamp(1, POINTS - below);
+        let above = (((top - 1.0) / spacing) as i64).saturating_add(1).clamp(1, POINTS - below);
         let puts = Side::new(report, spacing, -1, below)?;
         let calls = Side::new(report, spacing, 1, above)?;
         let at_one = convex_at_one(&puts, &calls);

@@ -170,8 +170,13 @@ impl Cells {
                 walk: walk_of(k),
             };
             let (narrow_masses, wide_masses) = masses.split_at(wide - from);
-            self.add_narrow::<SPREAD>(&shape(from), narrow_masses, &mut sums, range.start);
-            self.add_wide(&shape(wide), wide_masses, &mut sums, range.start);
+            // One past the last outcome has no shape.
+            if from < wide {
+                self.add_narrow::<SPREAD>(&shape(from), narrow_masses, &mut sums, range.start);
+            }
+            if wide < to {
+                self.add_wide(&shape(wide), wide_masses, &mut sums, range.start);
+            }
         }
         (sums, longest)
     }
