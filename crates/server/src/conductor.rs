@@ -132,17 +132,18 @@ impl Conductor {
         self.open_round().map(|round| round.closes.max(self.started).saturating_add(self.times.grace()))
     }
 
-    /// Does what the time demands: gives up a round whose batch did not come (unless one is coming in just now), and opens the next, for which it asks for
-    /// the `keys`. They are fixed for as long as the round is open: two lists of one round would be two halves of its clients.
+    /// Does what the time demands: gives up a round whose batch did not come (`postponed` milliseconds
+    /// later while one is coming in), and opens the next, for which it asks for the `keys`. They are
+    /// fixed for as long as the round is open: two lists of one round would be two halves of its clients.
     pub(crate) fn tick(
         &mut self,
         now: impl Fn() -> u64,
-        receiving: bool,
+        postponed: u64,
         keys: impl FnOnce() -> PublicKeys,
     ) -> Result<Phase> {
         self.settled(|conductor| {
             if let Some(deadline) = conductor.deadline() {
-                if now() < deadline || receiving {
+                if now() < deadline.saturating_add(postponed) {
                     return Ok(Phase::Open);
                 }
                 conductor.close_with(None)?;
@@ -188,7 +189,12 @@ impl Conductor {
         let Some(open) = self.open_round() else { return Ok(()) };
         let context = open.context;
         let estimate = match batch {
-            Some((_, gathered)) => gathered.mean()?,
+            Some((_, gathered)) if gathered.report_ids().len() as u64 >= self.times.min_batch => gathered.mean()?,
+            Some((_, gathered)) => {
+                let counted = gathered.report_ids().len();
+                tracing::error!(round = context.round, counted, "fewer reports count than round.min_batch: no step");
+                None
+            }
             None => None,
         };
         let state = self.step(estimate.as_deref())?;

@@ -88,10 +88,15 @@ pub struct RoundConfig {
     pub grace_seconds: f64,
     /// Seconds without a byte after which a batch under way is given up.
     pub stall_seconds: f64,
+    /// A batch that arrives more slowly than this, beyond `stall_seconds`, is given up.
+    pub min_bytes_per_second: u64,
     /// Rounds between two looks at the test examples.
     pub evaluate_every: u64,
     /// A batch of more reports is refused.
     pub max_reports: u64,
+    /// A batch of fewer reports is refused, whatever the shuffler's own minimum is; no step is
+    /// taken if fewer of them count.
+    pub min_batch: u64,
 }
 
 impl Default for RoundConfig {
@@ -100,8 +105,10 @@ impl Default for RoundConfig {
             window_seconds: 300.0,
             grace_seconds: 120.0,
             stall_seconds: 30.0,
+            min_bytes_per_second: 65_536,
             evaluate_every: 1,
             max_reports: 10_000_000,
+            min_batch: 2,
         }
     }
 }
@@ -145,10 +152,21 @@ impl RoundConfig {
                 return Err(out_of_range(name, "above 0 and at most a year", seconds));
             }
         }
-        for (name, number) in [("evaluate_every", self.evaluate_every), ("max_reports", self.max_reports)] {
+        for (name, number) in [
+            ("evaluate_every", self.evaluate_every),
+            ("max_reports", self.max_reports),
+            ("min_bytes_per_second", self.min_bytes_per_second),
+        ] {
             if number == 0 {
                 return Err(out_of_range(name, "at least 1", number));
             }
+        }
+        if self.min_batch < 2 {
+            let requirement = "at least 2: a batch of one report hides nobody";
+            return Err(out_of_range("min_batch", requirement, self.min_batch));
+        }
+        if self.min_batch > self.max_reports {
+            return Err(out_of_range("min_batch", "at most max_reports", self.min_batch));
         }
         Ok(())
     }
@@ -161,6 +179,12 @@ impl RoundConfig {
     /// The grace, in milliseconds.
     pub(crate) fn grace(&self) -> u64 {
         millis(self.grace_seconds)
+    }
+
+    /// The longest that an upload of so many bytes may keep the server waiting, in milliseconds.
+    pub(crate) fn patience(&self, bytes: u64) -> u64 {
+        let transfer = bytes.saturating_mul(1000) / self.min_bytes_per_second.max(1);
+        millis(self.stall_seconds).saturating_add(transfer)
     }
 }
 

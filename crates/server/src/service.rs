@@ -12,9 +12,13 @@ use crate::published::Published;
 use crate::store::{BatchRecord, Store};
 use bytes::Bytes;
 use shuffledp_host::Clock;
-use shuffledp_wire::{BatchHeader, BatchId, ModelHash, RoundOffer, Signed, Task};
+use shuffledp_wire::{BatchHeader, BatchId, ModelHash, RoundContext, RoundOffer, Signed, Task};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+use tokio::sync::Notify;
+
+/// Batches that are received at once. Anybody who has seen the header of the true batch can begin to
+/// send it: the true one must find a place beside such uploads, and memory must stay bounded.
+const PLACES: usize = 8;
 
 /// All that requests share.
 pub(crate) struct Service {
@@ -27,8 +31,8 @@ pub(crate) struct Service {
     signed_task: Bytes,
     /// Wakes the one who opens rounds and ends them.
     changed: Notify,
-    /// One batch at a time, so that memory does not grow with those who push.
-    receiving: Semaphore,
+    /// The batches of the open round that are coming in.
+    receiving: Mutex<Vec<Upload>>,
 }
 
 impl Service {
@@ -54,7 +58,7 @@ impl Service {
             published: RwLock::new(Arc::new(published)),
             signed_task,
             changed: Notify::new(),
-            receiving: Semaphore::new(1),
+            receiving: Mutex::new(Vec::new()),
         })
     }
 
@@ -80,13 +84,27 @@ impl Service {
         Arc::clone(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The one place for a batch under way, if it is free.
-    pub(crate) fn try_receive(&self) -> Option<SemaphorePermit<'_>> {
-        self.receiving.try_acquire().ok()
+    /// A place for a batch that the open round waits for, if one is free. Call only for a batch that
+    /// was [admitted](Self::admit).
+    pub(crate) fn try_receive(&self, header: &BatchHeader) -> Option<Place<'_>> {
+        let mut uploads = self.uploads();
+        if uploads.len() >= PLACES {
+            return None;
+        }
+        uploads.push(Upload { context: header.context, patience: self.times.patience(header.stream_len()) });
+        Some(Place { service: self, context: header.context })
     }
 
-    fn is_receiving(&self) -> bool {
-        self.receiving.available_permits() == 0
+    /// By how many milliseconds the end of the open round is postponed for the batches that are
+    /// coming in for it. Bounded by the length that the shuffler signed, however often they begin anew.
+    fn postponed(&self, open: Option<&RoundContext>) -> u64 {
+        let uploads = self.uploads();
+        uploads.iter().filter(|upload| Some(&upload.context) == open).map(|upload| upload.patience).max().unwrap_or(0)
+    }
+
+    fn uploads(&self) -> MutexGuard<'_, Vec<Upload>> {
+        // Changed by single calls: a thread that panicked left it whole.
+        self.receiving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Something happened that time alone would not tell.
@@ -99,18 +117,21 @@ impl Service {
         self.changed.notified().await;
     }
 
-    /// When time alone changes something: at the open round's deadline, unless a batch is coming in.
+    /// When time alone changes something: at the open round's deadline, later if a batch is coming in.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        if self.is_receiving() { None } else { self.lock().deadline() }
+        let conductor = self.lock();
+        let postponed = self.postponed(conductor.open_round().map(|open| &open.context));
+        conductor.deadline().map(|deadline| deadline.saturating_add(postponed))
     }
 
     /// Does what the time demands. Blocks on the disk and on accounting.
     pub(crate) fn tick(&self) -> Result<Phase> {
         let mut conductor = self.lock();
         let before = conductor.open_round().map(|open| open.context.round);
+        let postponed = self.postponed(conductor.open_round().map(|open| &open.context));
         let phase = conductor.tick(
             || self.clock.now(),
-            self.is_receiving(),
+            postponed,
             || {
                 self.keys.refresh();
                 self.keys.sealing().public_keys()
@@ -170,6 +191,31 @@ impl Service {
             conductor.doubt();
             conductor
         })
+    }
+}
+
+/// A batch that is coming in.
+struct Upload {
+    context: RoundContext,
+    /// Milliseconds that it may take at the most.
+    patience: u64,
+}
+
+/// The place of one upload; free again when it is dropped.
+pub(crate) struct Place<'a> {
+    service: &'a Service,
+    context: RoundContext,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut uploads = self.service.uploads();
+        if let Some(mine) = uploads.iter().position(|upload| upload.context == self.context) {
+            uploads.swap_remove(mine);
+        }
+        drop(uploads);
+        // Whoever waits for the end of this upload, successful or not, looks again.
+        self.service.wake();
     }
 }
 

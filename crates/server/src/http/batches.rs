@@ -6,6 +6,7 @@
 use super::answers::{content, refusal, unavailable};
 use crate::batch::Gathered;
 use crate::conductor::Admission;
+use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
 use crate::service::Service;
 use crate::store::BatchRecord;
@@ -15,9 +16,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use shuffledp_wire::{BatchDecoder, BatchEvent, BatchHeader, BatchId, inner_len};
+use shuffledp_wire::{BatchDecoder, BatchEvent, BatchHeader, BatchId, VerifyingKey, inner_len};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// What a batch that was taken is answered with, as often as it comes.
 #[derive(serde::Serialize)]
@@ -70,15 +72,11 @@ pub(super) async fn put(State(service): State<Arc<Service>>, Path(id): Path<Stri
 
 async fn receive(service: &Arc<Service>, id: BatchId, body: Body) -> std::result::Result<BatchRecord, Refusal> {
     let stall = Duration::from_secs_f64(service.times().stall_seconds);
-    let mut stream = Stream { body, piece: Bytes::new(), decoder: BatchDecoder::new(service.plan().shuffler), stall };
+    let mut stream = Stream::new(body, service.plan().shuffler, service.times());
     // Nobody has a place here before their signature was verified, and nobody takes long over it.
     let header = tokio::time::timeout(stall, stream.header()).await.map_err(|_| broken("no header in time"))??;
     check(service, id, &header)?;
-    // Declared in this order: whoever waits for the end of this reception, successful or not, is told when the place is free again.
-    let _wake = WakeOnDrop(service);
-    let Some(_place) = service.try_receive() else {
-        return Err(Refusal::Answer(StatusCode::TOO_MANY_REQUESTS, "another batch is coming in; try again".to_owned()));
-    };
+    // A header that was signed for a round of the past takes no place and postpones nothing.
     let admission = blocking(service, move |service| service.admit(&header)).await?;
     match admission {
         Admission::NotOpen => return Err(not_open(header.context.round)),
@@ -86,6 +84,9 @@ async fn receive(service: &Arc<Service>, id: BatchId, body: Body) -> std::result
         Admission::Known(record) => return stream.drain().await.map(|()| record),
         Admission::Welcome => {}
     }
+    let Some(_place) = service.try_receive(&header) else {
+        return Err(Refusal::Answer(StatusCode::TOO_MANY_REQUESTS, "too many batches are coming in; try again".into()));
+    };
     let mut gathered = service.gathering(&header);
     let record_len = header.record_len as usize;
     loop {
@@ -123,6 +124,13 @@ fn check(service: &Service, id: BatchId, header: &BatchHeader) -> std::result::R
         (StatusCode::UNPROCESSABLE_ENTITY, "the batch's records have another length than the task's reports")
     } else if header.count > service.times().max_reports {
         (StatusCode::PAYLOAD_TOO_LARGE, "the batch has more reports than max_reports")
+    } else if header.count < service.times().min_batch {
+        tracing::error!(
+            round = header.context.round,
+            reports = header.count,
+            "a batch below round.min_batch was refused: the shuffler's min_batch is lower than the server's"
+        );
+        (StatusCode::UNPROCESSABLE_ENTITY, "the batch has fewer reports than the server's min_batch")
     } else {
         return Ok(());
     };
@@ -134,10 +142,19 @@ struct Stream {
     body: Body,
     piece: Bytes,
     decoder: BatchDecoder,
-    stall: Duration,
+    times: RoundConfig,
+    /// Bytes that came.
+    received: u64,
+    /// How long we waited for them. The time that our own work takes is not the sender's fault.
+    waited: Duration,
 }
 
 impl Stream {
+    fn new(body: Body, shuffler: VerifyingKey, times: &RoundConfig) -> Self {
+        let decoder = BatchDecoder::new(shuffler);
+        Self { body, piece: Bytes::new(), decoder, times: *times, received: 0, waited: Duration::ZERO }
+    }
+
     /// The header, once its signature was verified.
     async fn header(&mut self) -> std::result::Result<BatchHeader, Refusal> {
         loop {
@@ -220,13 +237,22 @@ impl Stream {
 
     async fn next_piece(&mut self) -> std::result::Result<Option<Bytes>, Refusal> {
         loop {
-            let frame = tokio::time::timeout(self.stall, self.body.frame()).await;
-            match frame.map_err(|_| broken("nothing came for too long"))? {
+            let stall = Duration::from_secs_f64(self.times.stall_seconds);
+            // A byte now and then is no progress: what came so far must have come at the minimum rate.
+            let patience = Duration::from_millis(self.times.patience(self.received));
+            let left = patience.saturating_sub(self.waited).min(stall);
+            let began = Instant::now();
+            let frame = tokio::time::timeout(left, self.body.frame()).await;
+            self.waited += began.elapsed();
+            match frame.map_err(|_| broken("too little came for too long"))? {
                 None => return Ok(None),
                 Some(Err(_)) => return Err(broken("the connection failed")),
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(piece) if piece.is_empty() => {}
-                    Ok(piece) => return Ok(Some(piece)),
+                    Ok(piece) => {
+                        self.received = self.received.saturating_add(piece.len() as u64);
+                        return Ok(Some(piece));
+                    }
                     // Trailers say nothing.
                     Err(_) => {}
                 },
@@ -243,12 +269,4 @@ async fn blocking<T: Send + 'static>(
     let service = Arc::clone(service);
     let done = tokio::task::spawn_blocking(move || work(&service)).await;
     Ok(done.map_err(|error| ServerError::Interrupted(error.to_string()))??)
-}
-
-struct WakeOnDrop<'a>(&'a Service);
-
-impl Drop for WakeOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.wake();
-    }
 }

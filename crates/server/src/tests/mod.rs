@@ -3,6 +3,7 @@
 mod batches;
 mod crashes;
 mod endpoints;
+mod replays;
 mod rounds;
 mod running;
 mod simulation;

@@ -163,8 +163,8 @@ async fn a_step_out_of_the_finite_numbers_is_not_taken() {
     let service = world.serve();
     service.tick().unwrap();
     let (round, before) = (world.round(&service), weights(&service));
-    let answer = put(&service, id(1), world.batch(id(1), round.context(), &world.records(&round, [0]))).await;
-    assert_eq!(answer.json()["accepted"], 1);
+    let answer = put(&service, id(1), world.batch(id(1), round.context(), &world.records(&round, [0, 1]))).await;
+    assert_eq!(answer.json()["accepted"], 2);
     assert_eq!(weights(&service), before);
     service.tick().unwrap();
     assert_eq!(world.round(&service).round, 2);
