@@ -66,10 +66,8 @@ impl Wanted {
     /// The pairs that ask it again, for a question in which the unknown may have any value.
     pub fn pairs(&self, question: &Question) -> Vec<(Parameter, Value)> {
         let Goal { target_epsilon, delta, widest, options } = self.goal;
-        let mut pairs = vec![
-            (Parameter::TargetEpsilon, Value::Real(target_epsilon)),
-            (Parameter::Delta, Value::Real(delta)),
-        ];
+        let mut pairs =
+            vec![(Parameter::TargetEpsilon, Value::Real(target_epsilon)), (Parameter::Delta, Value::Real(delta))];
         pairs.extend(pairs_of(question).into_iter().filter(|(parameter, _)| *parameter != self.parameter()));
         if widest != Standing::Rigorous {
             let word = STANDINGS.iter().find(|(standing, _, _)| *standing == widest).map_or("", |(_, word, _)| word);

@@ -98,7 +98,8 @@ pub fn flags_of(pairs: &[(Parameter, Value)]) -> String {
 pub fn keywords_of(pairs: &[(Parameter, Value)]) -> String {
     let keyword = |(parameter, value): &(Parameter, Value)| match value {
         Value::Points(points) => {
-            let points: Vec<String> = points.points().map(|(epsilon, delta)| format!("({epsilon:?}, {delta:?})")).collect();
+            let points: Vec<String> =
+                points.points().map(|(epsilon, delta)| format!("({epsilon:?}, {delta:?})")).collect();
             format!("{}=[{}]", Spelling::Keywords.name(*parameter), points.join(", "))
         }
         _ => Spelling::Keywords.given(*parameter, &value.typed()),

@@ -72,8 +72,7 @@ fn against_rounds(outcome: &Outcome) -> Result<Section> {
 /// The page of a calibration: what was solved for, then the question with the answer in place.
 pub(crate) fn calibration(solution: &Solution) -> Result<String> {
     let Solution { wanted, solved, outcome } = solution;
-    let (what, bound) =
-        (wanted.parameter().name(), if wanted.unknown.is_largest() { "most" } else { "least" });
+    let (what, bound) = (wanted.parameter().name(), if wanted.unknown.is_largest() { "most" } else { "least" });
     let mut answer = Section::new("Answer");
     answer
         .key_figures(vec![
