@@ -41,10 +41,10 @@ class Asker {
       this.running = null;
       if (data.failed) {
         this.worker.terminate();
-        running.done({ refused: `The computation failed: ${data.failed}` }, running);
         this.start();
+        running.done({ refused: `The computation failed: ${data.failed}` });
       } else {
-        running.done(data.reply, running);
+        running.done(data.reply);
         this.next();
       }
     };
@@ -52,17 +52,16 @@ class Asker {
     this.worker.postMessage({ module: compiled });
   }
   ask(request, done) {
-    const asked = { number: ++this.number, request, done, since: performance.now() };
-    this.waiting = asked;
-    if (!this.running) { if (this.isReady) this.next(); return asked; }
+    this.waiting = { number: ++this.number, request, done };
+    if (!this.running) { if (this.isReady) this.next(); return; }
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       if (this.waiting && this.running) { this.worker.terminate(); this.running = null; this.start(); }
     }, this.patience);
-    return asked;
   }
   next() {
     this.isReady = true;
+    if (this.running) return;
     clearTimeout(this.timer);
     this.running = this.waiting;
     this.waiting = null;
@@ -383,7 +382,8 @@ function settled() {
 }
 function grid(values) {
   const name = state.axis;
-  const present = name === "epsilon" ? Number(last.answer.epsilon) : number(values[name]);
+  const present = name !== "epsilon" ? number(values[name])
+    : state.find === "delta" ? number(typed("epsilon")) : Number(last.answer.epsilon);
   let [low, high] = RANGES[name];
   if (name === "epsilon") [low, high] = present > 0 && Number.isFinite(present) ? [present / 5, present * 2] : [0.01, 10];
   else if (name === "rounds") [low, high] = [1, Math.max(100, present * 10)];
@@ -406,12 +406,9 @@ function draw() {
   const key = JSON.stringify([values, name, methods, state.find]);
   if (curve.asked === key) { plot(); return; }
   curve.asked = key;
-  if (state.find === "delta" && name === "epsilon") curve.centre = number(typed("epsilon"));
   curve.quantity = quantity;
   curve.methods = methods;
-  curve.xs = state.find === "delta" && name === "epsilon"
-    ? (() => { const keep = last.answer.epsilon; last.answer.epsilon = number(typed("epsilon")); const xs = grid(values); last.answer.epsilon = keep; return xs; })()
-    : grid(values);
+  curve.xs = grid(values);
   curve.values = curve.xs.map(() => null);
   // First every eighth point, then those between: the shape is there early.
   const order = [8, 4, 2, 1].flatMap((step, i, steps) => curve.xs.map((_, j) => j).filter((j) => j % step === 0 && (i === 0 || j % steps[i - 1] !== 0)));
