@@ -355,12 +355,16 @@ function axes() {
   element("axis").replaceChildren(...options.map(([value, words]) => make("option", { value, textContent: words, selected: value === state.axis })));
 }
 element("axis").addEventListener("change", () => { state.axis = element("axis").value; remember(); if (last && !last.refused) draw(); again(); });
-const colour = (id) => COLOURS[tables.methods.findIndex((row) => row.id === id) % COLOURS.length];
+// A bound keeps its colour; those that are drawn first have the colours that differ most.
+const colours = new Map();
+const colour = (id) => { if (!colours.has(id)) colours.set(id, COLOURS[colours.size % COLOURS.length]); return colours.get(id); };
 // At first: the answer, the lower bound, and upper bounds that are within a factor of 20 of the answer.
 function toggles(each) {
   const best = Number(last.answer.epsilon ?? last.answer.delta);
   const isNear = (bound) => bound.id === last.method.id || bound.id === last.answer.lower_method
     || (bound.side === "upper" && bound.standing === "rigorous" && Number(bound.value) <= 20 * best);
+  colour(last.method.id);
+  each.filter(isNear).forEach((bound) => colour(bound.id));
   element("toggles").replaceChildren(...each.map((bound) => {
     if (!curve.chosen.has(bound.id)) curve.chosen.set(bound.id, null);
     const box = make("input", { type: "checkbox", checked: curve.chosen.get(bound.id) ?? isNear(bound), value: bound.id });

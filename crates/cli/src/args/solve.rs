@@ -8,11 +8,11 @@ use shuffledp_accounting::calibrate::Unknown;
 pub(crate) struct SolveArgs {
     /// What to solve for; the flag of that name is then left out
     #[arg(long, value_name = "WHAT", value_enum)]
-    solve: Solve,
+    pub(crate) solve: Solve,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Solve {
+pub(crate) enum Solve {
     /// The largest ε0 of a report
     LocalEpsilon,
     /// The smallest noise of a Gaussian randomizer
