@@ -2,11 +2,13 @@
 
 CARGO ?= cargo
 
-.PHONY: help test lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
+.PHONY: help test explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
 	@echo "make lint    format check, clippy, cargo deny"
+	@echo "make explorer          the page of 'shuffledp explore', and a program that carries it, in target/release"
+	@echo "make test-explorer     the page in a headless Chromium, against the command line"
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
@@ -25,6 +27,17 @@ help:
 
 test:
 	@CARGO="$(CARGO)" bash tools/test.sh
+
+# The program is built after the page, which it carries. Cargo does not watch a file that was missing: hence touch.
+explorer:
+	@CARGO="$(CARGO)" python3 tools/explorer.py
+	@touch crates/cli/build.rs
+	$(CARGO) build --release
+
+test-explorer:
+	@CARGO="$(CARGO)" bash tools/need.sh wasm chromium
+	@$(MAKE) explorer
+	python3 tools/test_explorer.py
 
 lint:
 	@CARGO="$(CARGO)" bash tools/need.sh rustfmt clippy

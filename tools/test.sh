@@ -52,6 +52,7 @@ tests "Python tests" bash tools/python.sh test
 check "Python types" bash tools/python.sh types
 check "Python stubs" bash tools/python.sh stubs
 check "Python in a fresh venv" bash tools/python.sh fresh
+tests "explorer in a browser" make --no-print-directory test-explorer
 
 echo
 if [ "$failed" -gt 0 ]; then echo "broken: $(IFS=,; echo "${broken[*]}")"; fi

@@ -10,7 +10,6 @@ mod mistake;
 mod output;
 mod reproduce;
 mod service;
-mod solution;
 mod sweep;
 
 use clap::Parser;

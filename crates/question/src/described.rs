@@ -70,16 +70,11 @@ impl Serialize for ValueJson<'_> {
     }
 }
 
-/// The command that asks it again: `shuffledp epsilon --clients 1000 …`.
-pub fn command_of(asked: &Asked) -> String {
-    let quantity = Quantity::of(asked.target);
-    let mut command = match quantity {
-        Quantity::Epsilon | Quantity::Delta => format!("shuffledp {}", quantity.word()),
-        // One point of a curve: there is no command of its own for it.
-        Quantity::Rdp => "shuffledp plot --quantity rdp".to_owned(),
-    };
+/// The pairs that make what was asked: the question, the number that it is asked at, and which bounds
+/// may answer.
+fn pairs_of_asked(asked: &Asked) -> Vec<(Parameter, Value)> {
     let mut pairs = pairs_of(&asked.question);
-    pairs.push((quantity.given(), Value::Real(given_number(asked.target))));
+    pairs.push((Quantity::of(asked.target).given(), Value::Real(given_number(asked.target))));
     if asked.widest != Standing::Rigorous {
         let word = STANDINGS.iter().find(|(standing, _, _)| *standing == asked.widest).map_or("", |(_, word, _)| word);
         pairs.push((Parameter::Standing, Value::Word(word.to_owned())));
@@ -87,11 +82,44 @@ pub fn command_of(asked: &Asked) -> String {
     if asked.options != Options::default() {
         pairs.push((Parameter::MaxOrder, Value::Real(asked.options.max_order)));
     }
-    for (parameter, value) in pairs {
-        let value = if parameter == Parameter::Profile { "profile.csv".to_owned() } else { value.typed() };
-        command += &format!(" --{} {value}", parameter.name());
-    }
-    command
+    pairs
+}
+
+/// Pairs as flags: `--clients 1000 …`. A profile is the name of a file.
+pub fn flags_of(pairs: &[(Parameter, Value)]) -> String {
+    let flag = |(parameter, value): &(Parameter, Value)| {
+        let value = if *parameter == Parameter::Profile { "profile.csv".to_owned() } else { value.typed() };
+        format!("--{} {value}", parameter.name())
+    };
+    pairs.iter().map(flag).collect::<Vec<_>>().join(" ")
+}
+
+/// Pairs as keyword arguments of Python: `clients=1000, …`. A profile is the list of its points.
+pub fn keywords_of(pairs: &[(Parameter, Value)]) -> String {
+    let keyword = |(parameter, value): &(Parameter, Value)| match value {
+        Value::Points(points) => {
+            let points: Vec<String> =
+                points.points().map(|(epsilon, delta)| format!("({epsilon:?}, {delta:?})")).collect();
+            format!("{}=[{}]", Spelling::Keywords.name(*parameter), points.join(", "))
+        }
+        _ => Spelling::Keywords.given(*parameter, &value.typed()),
+    };
+    pairs.iter().map(keyword).collect::<Vec<_>>().join(", ")
+}
+
+/// The command that asks it again: `shuffledp epsilon --clients 1000 …`.
+pub fn command_of(asked: &Asked) -> String {
+    let command = match Quantity::of(asked.target) {
+        // One point of a curve: there is no command of its own for it.
+        Quantity::Rdp => "plot --quantity rdp",
+        quantity => quantity.word(),
+    };
+    format!("shuffledp {command} {}", flags_of(&pairs_of_asked(asked)))
+}
+
+/// The same in Python: `shuffledp.explain(clients=1000, …)`.
+pub fn python_of(asked: &Asked) -> String {
+    format!("shuffledp.explain({})", keywords_of(&pairs_of_asked(asked)))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! which has one [`json`] form, one set of [`words`], its [`warning`]s and its [`statement`]. What
 //! is wrong is a [`Refusal`], typed, which every front end words with its own [`Spelling`].
 
+pub mod calibration;
 pub mod configured;
 pub mod described;
 mod given;

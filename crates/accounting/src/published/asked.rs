@@ -40,7 +40,9 @@ pub(super) fn proper_subset(question: &Question) -> Result<(u64, u64)> {
     if sampled < clients {
         Ok((sampled, clients))
     } else {
-        Err(AccountingError::not_applicable("the bound is for a sample of the clients, and here all of them participate"))
+        Err(AccountingError::not_applicable(
+            "the bound is for a sample of the clients, and here all of them participate",
+        ))
     }
 }
 

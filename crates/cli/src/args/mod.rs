@@ -13,7 +13,7 @@ pub(crate) use output::{JsonArgs, OutputArgs};
 pub(crate) use picture::PictureArgs;
 pub(crate) use quantity::QuantityArgs;
 pub(crate) use shuffledp_number::typed::{count, real};
-pub(crate) use solve::{Solve, SolveArgs};
+pub(crate) use solve::SolveArgs;
 pub(crate) use sweep::{Sweep, SweepArgs};
 pub(crate) use typed::{
     DeltaFlags, EpsilonFlags, Flags, GoalFlags, QuestionFlags, RoundFlags, TargetFlags, TrustFlags, Typed,

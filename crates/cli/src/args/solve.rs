@@ -2,7 +2,6 @@
 
 use clap::ValueEnum;
 use shuffledp_accounting::calibrate::Unknown;
-use shuffledp_question::{Parameter, parameter_of};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What is wanted")]
@@ -38,10 +37,5 @@ impl Solve {
             Self::Sampled => Unknown::Sampled,
             Self::CheckIn => Unknown::CheckIn,
         }
-    }
-
-    /// The parameter whose number is looked for.
-    pub(crate) fn parameter(self) -> Parameter {
-        parameter_of(self.unknown())
     }
 }

@@ -3,12 +3,10 @@
 use crate::args::{GoalFlags, OutputArgs, QuestionFlags, SolveArgs, TrustFlags, Typed};
 use crate::failure::Failure;
 use crate::output::{self, NewFile, calibration};
-use crate::solution::{Solution, Wanted};
 use anyhow::anyhow;
-use shuffledp_accounting::bound::Kind;
-use shuffledp_accounting::calibrate::{Calibrated, Calibration, Goal, calibrate};
-use shuffledp_accounting::catalogue::{self, Method, Target};
-use shuffledp_question::{Asked, Given};
+use shuffledp_accounting::calibrate::{Calibration, calibrate};
+use shuffledp_question::Given;
+use shuffledp_question::calibration::{Solution, Wanted};
 
 /// Find the local ε, noise, rounds, clients, sample or check-in rate for a target ε
 ///
@@ -57,11 +55,13 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     args.goal.read(&mut given)?;
     args.question.read(&mut given)?;
     args.trust.read(&mut given)?;
-    let solve = args.solve.solve;
-    let wanted = Wanted { solve, goal: given.goal()?, adjacency: given.adjacency()? };
-    let question = given.question_without(solve.unknown())?;
-    match calibrate(&question, solve.unknown(), &wanted.goal)? {
-        Calibration::Solved(solved) => show(&find(wanted, *solved, &args.output)?, &args.output),
+    let wanted = Wanted::of(args.solve.solve.unknown(), &given)?;
+    let question = given.question_without(wanted.unknown)?;
+    match calibrate(&question, wanted.unknown, &wanted.goal)? {
+        Calibration::Solved(solved) => {
+            // A page shows every bound.
+            show(&wanted.found(*solved, args.output.report.is_some())?, &args.output)
+        }
         Calibration::Impossible { best_epsilon, at } => {
             if args.output.form.json {
                 output::print(&calibration::impossible_document(&wanted, best_epsilon, at)?)?;
@@ -69,20 +69,6 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
             Err(Failure::Failed(anyhow!("{}", calibration::impossible(&wanted, best_epsilon, at))))
         }
     }
-}
-
-/// The answer with what there is to say about it: for a page every bound, else the lower ones
-/// beside it.
-fn find(wanted: Wanted, solved: Calibrated, output: &OutputArgs) -> Result<Solution, Failure> {
-    let Goal { delta, widest, options, .. } = wanted.goal;
-    let is_needed = |method: &&'static dyn Method| {
-        let about = method.about();
-        output.report.is_some() || about.kind == Kind::Lower || about.id == solved.bound.id
-    };
-    let methods = catalogue::methods().filter(is_needed);
-    let asked = Asked { question: solved.question, target: Target::EpsilonAt { delta }, options, widest };
-    let outcome = asked.answer_among(methods)?;
-    Ok(Solution { wanted, solved, outcome })
 }
 
 fn show(solution: &Solution, output: &OutputArgs) -> Result<(), Failure> {

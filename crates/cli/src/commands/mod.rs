@@ -9,6 +9,7 @@ mod data;
 mod delta;
 pub(crate) mod demo;
 mod epsilon;
+mod explore;
 mod man;
 mod plot;
 mod reproduce;
@@ -43,6 +44,7 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     Plot(plot::PlotArgs),
     Statement(statement::StatementArgs),
+    Explore(explore::ExploreArgs),
     Audit(audit::AuditArgs),
     Train(train::TrainArgs),
     Reproduce(reproduce::ReproduceArgs),
@@ -63,6 +65,7 @@ impl Program {
             Command::Calibrate(args) => calibrate::run(&args),
             Command::Plot(args) => plot::run(&args),
             Command::Statement(args) => statement::run(&args),
+            Command::Explore(args) => explore::run(&args),
             Command::Audit(args) => audit::run(&args),
             Command::Train(args) => train::run(&args),
             Command::Reproduce(args) => reproduce::run(&args),

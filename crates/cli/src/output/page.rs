@@ -2,11 +2,11 @@
 
 use super::{calibration, date, plot, table};
 use crate::args::Sweep;
-use crate::solution::Solution;
 use crate::sweep::Swept;
 use anyhow::{Result, anyhow};
 use shuffledp_accounting::catalogue;
 use shuffledp_accounting::scheme::Question;
+use shuffledp_question::calibration::Solution;
 use shuffledp_question::described::command_of;
 use shuffledp_question::words::{self, headline, lower_line, value};
 use shuffledp_question::{Asked, Outcome, Parameter, Quantity, VERSION, what_if};
@@ -72,8 +72,7 @@ fn against_rounds(outcome: &Outcome) -> Result<Section> {
 /// The page of a calibration: what was solved for, then the question with the answer in place.
 pub(crate) fn calibration(solution: &Solution) -> Result<String> {
     let Solution { wanted, solved, outcome } = solution;
-    let (what, bound) =
-        (wanted.solve.parameter().name(), if wanted.solve.unknown().is_largest() { "most" } else { "least" });
+    let (what, bound) = (wanted.parameter().name(), if wanted.unknown.is_largest() { "most" } else { "least" });
     let mut answer = Section::new("Answer");
     answer
         .key_figures(vec![
@@ -84,7 +83,7 @@ pub(crate) fn calibration(solution: &Solution) -> Result<String> {
         .paragraph(format!("{}.", calibration::claim(solution)))
         .paragraph(format!("{}.", calibration::beyond(solution)));
     let mut page = Page::new(format!("Calibrated for a target ε: {what}"))
-        .subtitle(words::question(outcome.question(), Some(wanted.solve.parameter())))
+        .subtitle(words::question(outcome.question(), Some(wanted.parameter())))
         .section(answer)
         .section(result(outcome));
     for section in details(outcome)? {
