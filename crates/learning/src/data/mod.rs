@@ -9,6 +9,7 @@ mod examples;
 pub mod fashion_mnist;
 mod gzip;
 pub mod idx;
+mod mirror;
 pub mod mnist;
 mod normalisation;
 mod npm;

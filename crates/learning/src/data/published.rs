@@ -1,6 +1,6 @@
 //! Datasets that others publish as four IDX files: found, checked against their SHA-256, installed.
 
-use super::{Dataset, Examples, gzip, idx};
+use super::{Dataset, Examples, gzip, idx, mirror};
 use crate::models::TensorShape;
 use crate::{LearningError, Result};
 use sha2::{Digest, Sha256};
@@ -93,6 +93,16 @@ impl Published {
         Err(problems.swap_remove(place))
     }
 
+    /// Fetches the compressed files from a mirror and installs them. Nothing is written unless all four
+    /// are right.
+    pub(super) fn fetch_from(&self, mirror: &str, data_directory: &Path) -> Result<PathBuf> {
+        // The last edition is the one that others publish.
+        let files = self.editions.last().into_iter().flatten();
+        let names: Vec<String> = files.map(|(name, _)| format!("{}.gz", name.trim_end_matches(".gz"))).collect();
+        let scratch = mirror::fetch(mirror, &names)?;
+        self.install(scratch.path(), data_directory)
+    }
+
     fn found(&self, files: &Files, from: &Path) -> Result<Vec<(&'static str, Vec<u8>)>> {
         let find = |(name, digest): &(&'static str, &str)| {
             let (plain, compressed) = (from.join(name), from.join(format!("{name}.gz")));
@@ -144,4 +154,103 @@ fn is_compressed(path: &Path) -> bool {
 /// The SHA-256 in hexadecimal.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(&Sha256::digest(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    /// Four files that hold one letter each.
+    const TINY: Published = Published {
+        name: "Tiny",
+        folder: "tiny",
+        editions: &[[
+            ("a", "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"),
+            ("b", "3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d"),
+            ("c", "2e7d2c03a9507ae265ecf5b5356885a53393a2029d241394997265a1a25aefc6"),
+            ("d", "18ac3e7343f016890c510e93f935261169d9e3f565436429830faf0934f4f8e4"),
+        ]],
+        mean: 0.0,
+        deviation: 1.0,
+    };
+
+    fn compressed(text: &str) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// A mirror on loopback that answers every request from these files, as long as the test runs.
+    fn mirror(files: HashMap<&'static str, Vec<u8>>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let lines: Vec<String> = BufReader::new(&stream)
+                    .lines()
+                    .map_while(std::result::Result::ok)
+                    .take_while(|line| !line.is_empty())
+                    .collect();
+                let path = lines[0].split(' ').nth(1).unwrap();
+                let (status, body) = match files.get(path) {
+                    Some(body) => ("200 OK", body.as_slice()),
+                    None => ("404 Not Found", &b"none"[..]),
+                };
+                write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\n", body.len()).unwrap();
+                stream.write_all(b"Connection: close\r\n\r\n").unwrap();
+                stream.write_all(body).unwrap();
+            }
+        });
+        address
+    }
+
+    /// All four files, of which the last has this text.
+    fn files(last: &str) -> HashMap<&'static str, Vec<u8>> {
+        let texts = [("/a.gz", "a"), ("/b.gz", "b"), ("/c.gz", "c"), ("/d.gz", last)];
+        texts.into_iter().map(|(path, text)| (path, compressed(text))).collect()
+    }
+
+    #[test]
+    fn a_mirror_with_the_right_files_is_installed_from() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = TINY.fetch_from(&mirror(files("d")), data.path()).unwrap();
+        for name in ["a", "b", "c", "d"] {
+            assert_eq!(std::fs::read_to_string(folder.join(name)).unwrap(), name);
+        }
+    }
+
+    #[test]
+    fn a_wrong_or_missing_file_of_a_mirror_leaves_nothing_behind() {
+        let data = tempfile::tempdir().unwrap();
+        let error = |files| TINY.fetch_from(&mirror(files), data.path()).unwrap_err().to_string();
+        let message = error(files("something else"));
+        assert!(message.contains("is not Tiny's file, or was damaged: its SHA-256 is"), "{message}");
+        let mut three = files("d");
+        three.remove("/d.gz");
+        let message = error(three);
+        assert!(message.contains("/d.gz") && message.contains("404"), "{message}");
+        let mut page = files("d");
+        page.insert("/a.gz", b"<html>sign in to this network</html>".to_vec());
+        let message = error(page);
+        assert!(message.contains("a.gz"), "{message}");
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_mirror_that_does_not_answer_or_is_none_is_named() {
+        let data = tempfile::tempdir().unwrap();
+        // A port that was free a moment ago.
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let message = TINY.fetch_from(&format!("http://{address}/"), data.path()).unwrap_err().to_string();
+        assert!(message.contains(&format!("could not fetch http://{address}/a.gz")), "{message}");
+        for wrong in ["file:///etc", "--output", "ftp://example.org", ""] {
+            let message = TINY.fetch_from(wrong, data.path()).unwrap_err().to_string();
+            assert!(message.contains("begins with http:// or https://"), "{message}");
+        }
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);
+    }
 }
