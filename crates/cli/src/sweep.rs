@@ -86,7 +86,7 @@ impl Swept {
             .filter(|curve| !curve.points.is_empty())
             .collect();
         if curves.is_empty() {
-            let mut text = "no bound applies anywhere on the sweep".to_owned();
+            let mut text = "no bound applies at any point of the sweep".to_owned();
             for silent in points.iter().take(1).flat_map(|point| &point.survey.not_applicable) {
                 text += &format!("\n  {}: {}", silent.id, silent.reason);
             }

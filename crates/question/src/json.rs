@@ -151,7 +151,7 @@ mod tests {
             r#""standing":"rigorous","epsilon_lower":0.5,"lower_method":"floor","#,
             r#""question":{"clients":10,"randomizer":"any","local_epsilon":1,"rounds":3},"#,
             r#""assumptions":["an honest shuffler","10 honest clients","parameters fixed in advance"],"#,
-            r#""warnings":["ε is not bounded at all: this protocol promises nothing"],"#,
+            r#""warnings":["ε is infinite: this protocol has no privacy guarantee"],"#,
             &format!(r#""version":"{VERSION}","bounds":["#),
             r#"{"id":"guess","kind":"upper","standing":"rigorous","epsilon":"inf","citation":"","note":"","name":"a name"},"#,
             r#"{"id":"floor","kind":"lower","standing":"lower","epsilon":0.5,"citation":"","note":"","name":"a name"}],"#,

@@ -68,7 +68,7 @@ pub const RANDOMIZERS: [RandomizerRow; 18] = [
         optional: &[],
         inputs: Inputs::Class,
         deployable: Deployable::Class,
-        sentence: "Any ε0-LDP randomizer whatever",
+        sentence: "Any ε0-LDP randomizer",
         phrase: "any mechanism with {local-epsilon}",
         build: |v| Some(Mechanism::Any { local_epsilon: v.local_epsilon()? }),
     },
@@ -103,7 +103,7 @@ pub const RANDOMIZERS: [RandomizerRow; 18] = [
         optional: &[],
         inputs: Inputs::Categories,
         deployable: Deployable::Yes,
-        sentence: "k-subset selection: a set of categories, more often one that holds the truth",
+        sentence: "k-subset selection: a set of categories, more often one that contains the true category",
         phrase: "k-subset selection among {categories} categories with {local-epsilon}",
         build: |v| {
             Some(Mechanism::KSubset { local_epsilon: v.local_epsilon()?, categories: v.count(Parameter::Categories)? })

@@ -107,10 +107,10 @@ impl Statement {
 /// Returns the guarantee that remains if the shuffler tells the server who sent which report.
 fn collusion(question: &Question) -> String {
     let (left, note) = local_guarantee(question);
-    format!("If the shuffler and the server collude, what is left is {left} ({note})")
+    format!("If the shuffler and the server collude, the remaining guarantee is {left} ({note})")
 }
 
-/// Returns the guarantee of reports without a shuffler, and against whom it holds.
+/// Returns the guarantee of reports without a shuffler, and the reports that it covers.
 pub(crate) fn local_guarantee(question: &Question) -> (String, String) {
     let rounds = question.rounds() as f64;
     let everywhere = match question.rounds() {
@@ -131,7 +131,7 @@ pub(crate) fn local_guarantee(question: &Question) -> (String, String) {
         LocalGuarantee::Gaussian { mu } | LocalGuarantee::Concentrated { mu } => {
             // Rounds of Gaussian noise add up in squares.
             let mu = (mu * rounds.sqrt()).next_up();
-            (format!("noise of 1/{} of what it hides", round_up_significant(mu, 5)), everywhere)
+            (format!("noise of 1/{} of the sensitivity", round_up_significant(mu, 5)), everywhere)
         }
     }
 }

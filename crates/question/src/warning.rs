@@ -64,31 +64,31 @@ impl Warning {
     pub fn words(self) -> String {
         match self {
             Self::LargeDelta { delta, clients } => format!(
-                "δ = {} is above 1/{}, where it is meaningless: publishing one random record satisfies it; take δ far \
+                "δ = {} is above 1/{}, where it is meaningless: publishing one random record satisfies it; use a δ far \
                  below 1/n",
                 shown::given(delta),
                 count(clients)
             ),
             Self::ZeroEpsilon { delta } => format!(
-                "ε is 0 only because δ = {} is so large: the reports do depend on the records; take a smaller δ",
+                "ε is 0 only because δ = {} is so large: the reports do depend on the records; use a smaller δ",
                 shown::given(delta)
             ),
             Self::LargeEpsilon { epsilon } if epsilon.is_finite() => format!(
-                "ε is so large that it promises next to nothing: whatever was likely before may be e^{} times as likely \
-                 after",
+                "ε is so large that the guarantee is almost empty: replacing one record may make an outcome e^{} times \
+                 as likely",
                 nearest(epsilon, 3)
             ),
-            Self::LargeEpsilon { .. } => "ε is not bounded at all: this protocol promises nothing".to_owned(),
+            Self::LargeEpsilon { .. } => "ε is infinite: this protocol has no privacy guarantee".to_owned(),
             Self::OneClient => {
-                "one client hides among nobody: shuffling adds nothing to what its reports promise".to_owned()
+                "with one client, shuffling adds nothing to the local guarantee of its reports".to_owned()
             }
             Self::Refuted => "the answer is below a proven lower bound: it is wrong for this question".to_owned(),
             Self::FarApart { ratio, because } => format!(
-                "the upper bound is {} times the lower one, and the truth may be anywhere between them: {because}",
+                "the upper bound is {} times the lower bound, and the true value may be anywhere between them: {because}",
                 nearest(ratio, 2)
             ),
             Self::NoLowerBound => {
-                "no lower bound is known here: how far the answer is from the truth is not known".to_owned()
+                "no lower bound is known here, so the gap between the answer and the true value is unknown".to_owned()
             }
         }
     }
@@ -147,11 +147,11 @@ fn gap(outcome: &Outcome) -> Option<Warning> {
     let because = if randomizer.is_sequential() {
         "reports that depend on each other are covered by older bounds only"
     } else if outcome.question().scheme().clients() < FEW_CLIENTS {
-        "few clients hide each other, and bounds for so few are loose"
+        "bounds for so few clients are loose"
     } else if randomizer.pure_epsilon().is_none() {
         "noise without a pure local ε has heavy tails, where bounds are loose"
     } else {
-        "the lower bound is of one pair of datasets, and the upper one of all"
+        "the lower bound is for one pair of datasets, the upper bound for all pairs"
     };
     Some(Warning::FarApart { ratio, because })
 }

@@ -16,11 +16,11 @@ const DIGITS: usize = 5;
 
 /// Every status of a bound: the enum value, its word, and its meaning for an upper bound.
 pub const STANDINGS: [(Standing, &str, &str); 4] = [
-    (Standing::Rigorous, "rigorous", "Proven for exactly what is asked"),
+    (Standing::Rigorous, "rigorous", "Proven for exactly this question"),
     (
         Standing::Conjectured,
         "conjectured",
-        "Also: computed exactly for a pair of datasets that is believed to be the worst",
+        "Also: computed exactly for a pair of datasets that is believed, but not proven, to be the worst",
     ),
     (Standing::Asymptotic, "asymptotic", "Also: a limit used at a finite number of clients; may be below the truth"),
     (Standing::Flawed, "flawed", "Also: as published, with a known error"),

@@ -1,20 +1,20 @@
-//! Which bounds are drawn.
+//! The bounds to draw.
 
 use crate::failure::Failure;
 use shuffledp_accounting::bound::Standing;
 use shuffledp_accounting::catalogue::{self, Method};
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Which bounds")]
+#[command(next_help_heading = "Bounds")]
 pub(crate) struct BoundsArgs {
-    /// Which bounds to draw: ids as in 'epsilon --all', 'rigorous', or 'all' [default: all, cut
-    /// where they are far above the answer]
+    /// Bounds to draw: ids as in 'epsilon --all', 'rigorous', or 'all' [default: all, cut where
+    /// they are far above the answer]
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     bounds: Vec<String>,
 }
 
 impl BoundsArgs {
-    /// Should curves that are far above the answer be cut? Whoever names bounds wants to see them.
+    /// Returns whether to cut curves that are far above the answer: not if bounds were named.
     pub(crate) fn cut_far(&self) -> bool {
         self.bounds.is_empty()
     }

@@ -1,4 +1,4 @@
-//! How the result is shown.
+//! The form of the output.
 
 use clap::builder::BoolishValueParser;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Where pictures go.
+//! The files that pictures are written to.
 
 use shuffledp_report::Format;
 use std::path::PathBuf;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PictureArgs {
-    /// Write the curves here, as the name ends: .svg, .pdf, .png or .csv (every number); may be
-    /// repeated
+    /// Write the curves to this file; its extension is the format: .svg, .pdf, .png or .csv (all
+    /// numbers); may be repeated
     #[arg(long, short, value_name = "FILE", value_parser = picture, value_hint = clap::ValueHint::FilePath)]
     pub(crate) output: Vec<(PathBuf, Format)>,
 }

@@ -3,7 +3,7 @@
 use shuffledp_question::Quantity;
 
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "What is drawn")]
+#[command(next_help_heading = "Quantity")]
 pub(crate) struct QuantityArgs {
     /// Quantity on the vertical axis
     #[arg(long, value_name = "Q", value_enum, default_value_t = Drawn::Epsilon)]

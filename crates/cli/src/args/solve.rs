@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use shuffledp_accounting::calibrate::Unknown;
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What is wanted")]
+#[command(next_help_heading = "Goal")]
 pub(crate) struct SolveArgs {
     /// Parameter to solve for; leave out its own flag
     #[arg(long, value_name = "WHAT", value_enum)]

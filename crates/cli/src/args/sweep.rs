@@ -1,4 +1,4 @@
-//! Which flag is varied, and over which values.
+//! The flag that is varied, and its values.
 
 use super::typed::{Flags, QuestionFlags, TargetFlags, TrustFlags};
 use crate::failure::Failure;
@@ -8,22 +8,22 @@ use shuffledp_question::Parameter;
 use shuffledp_question::parameter::Kind;
 use std::ops::RangeInclusive;
 
-/// Points of a sweep that does not say how many.
+/// The default number of points of a sweep.
 const POINTS: usize = 60;
 
 const ALLOWED_POINTS: RangeInclusive<usize> = 2..=10_000;
 
-/// A sweep over this ratio or more is spaced logarithmically, unless told.
+/// A sweep over this ratio or more is spaced logarithmically by default.
 const DECADE: f64 = 10.0;
 
 /// Interior points are rounded to this many digits, so that they can be typed again.
 const DIGITS: usize = 6;
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What is varied")]
+#[command(next_help_heading = "Sweep")]
 pub(crate) struct SweepArgs {
-    /// Vary a flag, instead of giving it, over a range: any that holds a number, such as
-    /// rounds=1..100000 or sigma=0.5..5:40
+    /// Vary a numeric flag over a range instead of giving it, such as rounds=1..100000 or
+    /// sigma=0.5..5:40
     #[arg(long, value_name = "FLAG=FROM..TO[:POINTS]", value_parser = Sweep::parse)]
     sweep: Sweep,
 
@@ -104,7 +104,7 @@ impl Sweep {
         Self::new(self.parameter, self.from, self.to, points)
     }
 
-    /// As it can be typed again.
+    /// The sweep as it is typed on the command line.
     pub(crate) fn typed(&self) -> String {
         let Self { parameter, from, to, points, .. } = self;
         format!("{}={}..{}:{points}", parameter.name(), nearest(*from, 17), nearest(*to, 17))

@@ -1,5 +1,5 @@
-//! Flags made from the parameter table: what is typed is kept as text, and judged by the front
-//! desk.
+//! Flags made from the parameter table. Typed values are kept as text; `shuffledp-question` checks
+//! them.
 
 use crate::failure::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -12,12 +12,12 @@ use shuffledp_question::{Given, Parameter, Spelling};
 use std::marker::PhantomData;
 use std::path::Path;
 
-/// No profile is longer: 100,000 points of 64 bytes.
+/// The largest file of a profile: 100,000 points of 64 bytes.
 const MOST_BYTES: u64 = 6_400_000;
 
-/// Some parameters of the table, under one or more headings of the help.
+/// A set of parameters of the table, each under a heading of the help.
 pub(crate) trait Flags {
-    /// Which, each with its heading.
+    /// The parameters, each with its heading.
     fn flags() -> Vec<(Parameter, &'static str)>;
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Typed<F> {
 }
 
 impl<F> Typed<F> {
-    /// Reads what was typed into what is given of a question.
+    /// Reads the typed values into `given`.
     pub(crate) fn read(&self, given: &mut Given) -> Result<(), Failure> {
         for (parameter, text) in &self.texts {
             match parameter.row().kind {
@@ -40,7 +40,7 @@ impl<F> Typed<F> {
         Ok(())
     }
 
-    /// The same, into nothing.
+    /// Reads the typed values into an empty [`Given`].
     pub(crate) fn given(&self) -> Result<Given, Failure> {
         let mut given = Given::new();
         self.read(&mut given)?;
@@ -108,7 +108,7 @@ fn words(choices: impl Iterator<Item = (&'static str, String)>) -> PossibleValue
 
 /// Another flag in the place of a value: the value is missing.
 fn not_a_flag(text: String) -> Result<String, String> {
-    if text.starts_with("--") { Err(format!("{text} is no value: is it missing?")) } else { Ok(text) }
+    if text.starts_with("--") { Err(format!("expected a value, but got the flag {text}")) } else { Ok(text) }
 }
 
 /// The text of a file.
@@ -117,7 +117,7 @@ fn contents(parameter: Parameter, path: &str) -> Result<String, Failure> {
     let refused = |reason: String| Failure::Usage(format!("{flag}: {path}: {reason}"));
     let size = std::fs::metadata(Path::new(path)).map_err(|error| refused(format!("cannot be read: {error}")))?.len();
     if size > MOST_BYTES {
-        return Err(refused(format!("{size} bytes long, and a profile has at most {MOST_BYTES}")));
+        return Err(refused(format!("{size} bytes long; a profile has at most {MOST_BYTES}")));
     }
     std::fs::read_to_string(path).map_err(|error| refused(format!("cannot be read: {error}")))
 }
@@ -126,44 +126,44 @@ fn of(group: Group, heading: &'static str) -> Vec<(Parameter, &'static str)> {
     Parameter::of(group).map(|parameter| (parameter, heading)).collect()
 }
 
-/// The whole question: who speaks, through what, how often.
+/// The flags of a whole question: participation, randomizer, rounds.
 #[derive(Debug, Clone)]
 pub(crate) struct QuestionFlags;
 
 impl Flags for QuestionFlags {
     fn flags() -> Vec<(Parameter, &'static str)> {
         let round = RoundFlags::flags().into_iter();
-        round.chain(of(Group::Question, "How often, and for whom")).collect()
+        round.chain(of(Group::Question, "Rounds and adjacency")).collect()
     }
 }
 
-/// One round.
+/// The flags of one round.
 #[derive(Debug, Clone)]
 pub(crate) struct RoundFlags;
 
 impl Flags for RoundFlags {
     fn flags() -> Vec<(Parameter, &'static str)> {
-        of(Group::Scheme, "Who participates").into_iter().chain(of(Group::Randomizer, "Local randomizer")).collect()
+        of(Group::Scheme, "Participation").into_iter().chain(of(Group::Randomizer, "Local randomizer")).collect()
     }
 }
 
-/// δ, to which an ε belongs.
+/// The δ at which ε is asked.
 #[derive(Debug, Clone)]
 pub(crate) struct DeltaFlags;
 
 impl Flags for DeltaFlags {
     fn flags() -> Vec<(Parameter, &'static str)> {
-        vec![(Parameter::Delta, "At which δ")]
+        vec![(Parameter::Delta, "Target")]
     }
 }
 
-/// ε, to which a δ belongs.
+/// The ε at which δ is asked.
 #[derive(Debug, Clone)]
 pub(crate) struct EpsilonFlags;
 
 impl Flags for EpsilonFlags {
     fn flags() -> Vec<(Parameter, &'static str)> {
-        vec![(Parameter::Epsilon, "At which ε")]
+        vec![(Parameter::Epsilon, "Target")]
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) struct GoalFlags;
 
 impl Flags for GoalFlags {
     fn flags() -> Vec<(Parameter, &'static str)> {
-        let heading = "What is wanted";
+        let heading = "Goal";
         vec![(Parameter::TargetEpsilon, heading), (Parameter::Delta, heading)]
     }
 }
@@ -184,16 +184,16 @@ pub(crate) struct TargetFlags;
 
 impl Flags for TargetFlags {
     fn flags() -> Vec<(Parameter, &'static str)> {
-        [Parameter::Delta, Parameter::Epsilon, Parameter::Order].map(|parameter| (parameter, "What is drawn")).into()
+        [Parameter::Delta, Parameter::Epsilon, Parameter::Order].map(|parameter| (parameter, "Quantity")).into()
     }
 }
 
-/// Which bounds may answer.
+/// The flags that select the bounds that may answer.
 #[derive(Debug, Clone)]
 pub(crate) struct TrustFlags;
 
 impl Flags for TrustFlags {
     fn flags() -> Vec<(Parameter, &'static str)> {
-        of(Group::Trust, "Which bounds")
+        of(Group::Trust, "Bounds")
     }
 }

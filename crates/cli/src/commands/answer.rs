@@ -45,7 +45,7 @@ pub(crate) fn run(asked: Asked, all: bool, output: &OutputArgs) -> Result<(), Fa
     let outcome = asked.answer()?;
     let text =
         if output.form.json { output::text::document(&outcome, all)? } else { output::text::answer(&outcome, all)? };
-    // The answer is printed first: a page that cannot be written must not cost it.
+    // The answer is printed first, so that it is not lost if the page cannot be written.
     let printed = output::print(&text);
     if let Some(path) = &output.report {
         NewFile::create("--report", path)?.finish(output::page::answer(&outcome)?.as_bytes())?;

@@ -9,12 +9,13 @@ use shuffledp_randomizers::audit::{Audit, Generators, Options, RawInput, Release
 use shuffledp_randomizers::dispatch::{self, VectorShape, Visitor};
 use shuffledp_randomizers::{Likelihood, Result as Randomized};
 
-/// Run a randomizer and the shuffle, attack what comes out, and bound ε from below
+/// Run a randomizer and the shuffle, attack the output, and bound ε from below
 ///
-/// Randomizes, encodes, shuffles and decodes many times on the two worst inputs, applies the best
-/// test there is, and prints what ε is at least, with the asked confidence, beside what is claimed:
-/// for one report, and with --clients for a round of the shuffle. A bound above the claim is a
-/// failure: the code is not what was accounted for. A bound below it proves nothing.
+/// Randomizes, encodes, shuffles and decodes many times on the two worst inputs, and applies the
+/// optimal test. Prints a lower bound on ε, with the given confidence, next to the claimed ε: for
+/// one report, and with --clients for a round of the shuffle. A lower bound above the claim is a
+/// failure: the code does not do what was accounted for. A lower bound below the claim proves
+/// nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AuditArgs {
@@ -29,22 +30,22 @@ pub(crate) struct AuditArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "How thorough")]
+#[command(next_help_heading = "Thoroughness")]
 struct EffortArgs {
-    /// Measured rounds for each bound
+    /// Number of measured rounds for each bound
     #[arg(long, value_name = "N", value_parser = count, default_value = "20000")]
     trials: u64,
 
-    /// With this probability all bounds hold together
+    /// Probability that all bounds hold together
     #[arg(long, value_name = "C", value_parser = real, default_value = "0.95")]
     confidence: f64,
 
-    /// δ of a round, and of noise that is not pure
+    /// δ of a round, and of noise without a pure local ε
     #[arg(long, value_name = "D", value_parser = real, default_value = "1e-5")]
     delta: f64,
 
-    /// Repeat this very audit: coins from a seeded generator [default: the released one, keyed by
-    /// the operating system]
+    /// Make the audit repeatable: randomness from a generator with this seed [default: the
+    /// deployed generator, keyed by the operating system]
     #[arg(long, value_name = "S", value_parser = count)]
     seed: Option<u64>,
 }
@@ -54,7 +55,7 @@ Examples:
   One report:
   $ shuffledp audit --randomizer r-inf --local-epsilon 1 --dimension 100
 
-  A round in which a hundred clients participate, the same each time:
+  A round of a hundred clients, repeatable:
   $ shuffledp audit --randomizer krr --categories 4 --local-epsilon 2 \\
       --clients 100 --delta 0.01 --trials 4000 --seed 1
 
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let (spec, dimension) = given.runnable()?;
     let scheme = given.optional_scheme()?;
     let options = Options::new(trials, confidence, delta)?;
-    // Opened first: whoever waits for an audit should not learn only then that it cannot be saved.
+    // Opened first, so that an audit does not run if its page cannot be saved.
     let page = args.output.report.as_ref().map(|path| NewFile::create("--report", path)).transpose()?;
     let report = match seed {
         Some(seed) => audit(spec, dimension, scheme.as_ref(), options, &Simulated { seed }),
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     }
 }
 
-/// Vectors are clipped to this norm: a unit, so nothing depends on it.
+/// The clipping norm. The result does not depend on it.
 const CLIP: f32 = 1.0;
 
 fn audit<G: Generators>(
@@ -101,7 +102,7 @@ fn audit<G: Generators>(
     Ok(dispatch::visit(spec, VectorShape { dimension, clip: CLIP }, auditor)?)
 }
 
-/// Audits whatever mechanism it is handed.
+/// Audits any mechanism.
 struct Auditor<'a, G> {
     scheme: Option<&'a Scheme>,
     options: Options,

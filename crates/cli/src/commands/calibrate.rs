@@ -10,8 +10,9 @@ use shuffledp_question::calibration::{Solution, Wanted};
 
 /// Find the local ε, noise, rounds, clients, sample or check-in rate for a target ε
 ///
-/// The answer meets the target when it is fed back to 'epsilon'; the next value beyond it does not.
-/// A target that no value meets is a failure, and says how near one can come.
+/// 'epsilon' confirms that the answer meets the target, and that the next value beyond it does
+/// not. A target that no value meets is a failure; the message gives the smallest ε that is
+/// possible.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = AFTER_HELP,
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
 
 fn show(solution: &Solution, output: &OutputArgs) -> Result<(), Failure> {
     let text = if output.form.json { calibration::document(solution)? } else { calibration::answer(solution) };
-    // The answer is printed first: a page that cannot be written must not cost it.
+    // The answer is printed first, so that it is not lost if the page cannot be written.
     let printed = output::print(&text);
     if let Some(path) = &output.report {
         NewFile::create("--report", path)?.finish(output::page::calibration(solution)?.as_bytes())?;

@@ -1,4 +1,4 @@
-//! `shuffledp client`: takes part in a task, within its own floors and its own budget.
+//! `shuffledp client`: participates in a task, within its own limits and its own budget.
 
 use crate::args::count;
 use crate::failure::Failure;
@@ -10,11 +10,12 @@ use shuffledp_client::{ClientConfig, ClientError, Ended, Status, crowd, init};
 use shuffledp_report::number::upper_bound;
 use std::path::PathBuf;
 
-/// Run a client: takes part within its own floors and its own lifetime budget
+/// Run a client: participates within its own limits and its own lifetime budget
 ///
-/// It refuses tasks below its own floors and charges every round that it is offered to its own
-/// budget on disk, before the coin is flipped. Killed and started again, it sends the same sealed
-/// bytes or nothing. Ends when the task is over or its budget is spent.
+/// The client refuses tasks that do not meet its own minimum requirements. It charges every round
+/// that it is offered to its own budget on disk, before it decides at random whether to
+/// participate. After a crash it sends the same sealed bytes or nothing. It ends when the task is
+/// over or its budget is spent.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct ClientArgs {
@@ -25,19 +26,20 @@ pub(crate) struct ClientArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, required = true)]
     config: Option<PathBuf>,
 
-    /// Print what was spent and do not take part; also while the client runs
+    /// Print the spent budget and do not participate; also while the client runs
     #[arg(long)]
     status: bool,
 
-    /// Play so many clients in this process, for demonstrations and load; they keep nothing on disk
+    /// Simulate this many clients in one process, for demonstrations and load tests; they keep
+    /// nothing on disk
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "status")]
     simulate: Option<u64>,
 
-    /// Make the simulated clients' coins and noise repeatable, which protects nobody
+    /// Make the simulated clients' randomness repeatable; this gives no privacy
     #[arg(long, value_name = "S", value_parser = count, requires = "simulate")]
     seed: Option<u64>,
 
-    /// Print JSON: what was spent, or a line for each simulated round
+    /// Print JSON: the spent budget, or a line for each simulated round
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_value = "no",
         default_missing_value = "yes", hide_default_value = true, hide_possible_values = true,
         action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new())]
@@ -46,7 +48,7 @@ pub(crate) struct ClientArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum ClientCommand {
-    /// Make a configuration file in which every setting is explained
+    /// Write a configuration file that explains every setting
     Init(InitArgs),
 }
 
@@ -61,11 +63,11 @@ pub(crate) fn run(args: &ClientArgs) -> Result<(), Failure> {
     let path = match (&args.command, &args.config) {
         (Some(ClientCommand::Init(args)), _) => {
             init(&args.folder)?;
-            let advice = "put in what `shuffledp server show` prints, and what you ask for";
+            let advice = "fill in the output of `shuffledp server show`, and your own requirements";
             return service::made(args, "client.toml", advice, None);
         }
         (None, Some(path)) => path,
-        // clap asks for one of the two.
+        // clap requires one of the two.
         (None, None) => return Err(Failure::Usage("give --config FILE, or `init`".to_owned())),
     };
     let config = ClientConfig::read(path)?;
@@ -107,7 +109,7 @@ fn print_status(status: &Status, json: bool) -> Result<(), Failure> {
         upper_bound(status.epsilon),
         status.budget,
         upper_bound(status.collusion_epsilon),
-        if status.report_pending { "A report waits for its acknowledgement\n" } else { "" },
+        if status.report_pending { "A report is waiting for its acknowledgement\n" } else { "" },
         if status.repriced {
             "These rounds were charged by an earlier analysis; the ε above is what today's makes of them (CHANGELOG, \
              \"Privacy accounting\")\n"

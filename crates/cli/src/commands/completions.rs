@@ -1,4 +1,4 @@
-//! `shuffledp completions`: what a shell needs to complete our flags.
+//! `shuffledp completions`: a script with which a shell completes the flags.
 
 use crate::failure::Failure;
 use crate::output;
@@ -10,7 +10,7 @@ use clap_complete::Shell;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// The shell
     shell: Shell,
 }
 

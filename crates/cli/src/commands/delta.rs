@@ -7,8 +7,8 @@ use shuffledp_question::Quantity;
 
 /// Bound δ at a given ε
 ///
-/// Prints the tightest upper bound of sufficient standing, next to the best lower bound where one
-/// is known.
+/// Prints the tightest upper bound of sufficient status, next to the best lower bound where one is
+/// known.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "shuffledp delta --clients <N> --epsilon <E> [OPTIONS]")]
 pub(crate) struct DeltaArgs {
@@ -25,7 +25,7 @@ pub(crate) struct DeltaArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  A thousand of a million clients participate in each of 100,000 rounds, with
+  Each of 100,000 rounds samples a thousand of a million clients, with
   any randomizer with local ε = 2:
   $ shuffledp delta --clients 1e6 --sampled 1000 --local-epsilon 2 \\
       --rounds 1e5 --epsilon 1.5

@@ -18,26 +18,27 @@ use shuffledp_accounting::catalogue;
 use shuffledp_question::{Asked, Parameter};
 use std::path::PathBuf;
 
-/// Run clients, shuffler and server on this machine: a model learns, ε beside it
+/// Run clients, shuffler and server on this machine: train a model and report ε
 ///
-/// Thousands of simulated clients randomize and encrypt what they send over loopback, a shuffler
-/// mixes it, a server learns to read generated digits from it. Ends in a self-contained HTML page:
-/// curves, beside the same model without privacy; ε from every bound; what each party saw.
+/// Thousands of simulated clients send randomized and encrypted reports over loopback, a shuffler
+/// permutes them, and a server trains a classifier of generated digits on them. Writes a
+/// self-contained HTML page: accuracy curves, compared with the same model without privacy; ε from
+/// every bound; the view of each party.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DemoArgs {
-    /// How many clients
+    /// Number of clients
     #[arg(long, value_name = "N", default_value = "20000", value_parser = count)]
     clients: u64,
 
-    /// How many rounds
+    /// Number of rounds
     #[arg(long, value_name = "T", default_value = "24", value_parser = count)]
     rounds: u64,
 
     #[command(flatten)]
     form: JsonArgs,
 
-    /// Where the HTML page goes
+    /// The HTML page to write
     #[arg(long, value_name = "FILE", default_value = "report.html", value_hint = clap::ValueHint::FilePath)]
     report: PathBuf,
 }
@@ -47,7 +48,7 @@ Examples:
   $ shuffledp demo
   $ shuffledp demo --report privacy.html";
 
-/// Points of the curves, about.
+/// The approximate number of points of a curve.
 const POINTS: usize = 31;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     printed
 }
 
-/// Everybody's part, in a folder that is gone afterwards.
+/// Runs all roles, in a folder that is deleted afterwards.
 fn play(setting: &Setting, lines: bool) -> Result<Seen, Failure> {
     let folder = tempfile::tempdir().context("cannot make a folder for keys and stores")?;
     let window = pace::window(setting.speakers(), setting.payload())?;

@@ -7,8 +7,8 @@ use shuffledp_question::Quantity;
 
 /// Bound ε at a given δ
 ///
-/// Prints the tightest upper bound of sufficient standing, next to the best lower bound where one
-/// is known.
+/// Prints the tightest upper bound of sufficient status, next to the best lower bound where one is
+/// known.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "shuffledp epsilon --clients <N> --delta <D> [OPTIONS]")]
 pub(crate) struct EpsilonArgs {
@@ -25,12 +25,12 @@ pub(crate) struct EpsilonArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  A thousand of a million clients participate in each of 100,000 rounds, with
+  Each of 100,000 rounds samples a thousand of a million clients, with
   any randomizer with local ε = 2:
   $ shuffledp epsilon --clients 1e6 --sampled 1000 --local-epsilon 2 \\
       --rounds 1e5 --delta 1e-8
 
-  Everyone participates once; every bound, and why the others do not apply:
+  All clients participate once; every bound, and why the others do not apply:
   $ shuffledp epsilon --clients 10_000 --randomizer krr --categories 10 \\
       --local-epsilon 1 --delta 1e-6 --all
 

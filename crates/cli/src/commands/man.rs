@@ -10,7 +10,7 @@ use clap::CommandFactory;
 /// For example: shuffledp man > ~/.local/share/man/man1/shuffledp.1
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArgs {
-    /// Of which command [default: the program]
+    /// The command [default: the program]
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }

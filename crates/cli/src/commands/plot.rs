@@ -1,4 +1,4 @@
-//! `shuffledp plot`: how the answer changes with one of the numbers in the question.
+//! `shuffledp plot`: the answer as a function of one number of the question.
 
 use super::answer::asked;
 use crate::args::{
@@ -14,8 +14,8 @@ use std::path::Path;
 
 /// Draw ε, δ or Rényi divergence against any number of the question
 ///
-/// Every bound is a curve: those with a proof, those without, and lower bounds; ours and the
-/// published ones. The tightest of sufficient standing is drawn thick.
+/// Every bound is a curve: upper bounds with and without a proof, and lower bounds; this project's
+/// and published ones. The tightest upper bound of sufficient status is drawn thick.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = AFTER_HELP,
@@ -53,7 +53,7 @@ Examples:
   $ shuffledp plot --clients 1e6 --sampled 1000 --local-epsilon 2 \\
       --delta 1e-8 --sweep rounds=1..1e5 -o rounds.svg -o rounds.csv
 
-  ε against the number of clients, a thousand of whom participate:
+  ε against the number of clients, with a thousand sampled per round:
   $ shuffledp plot --sampled 1000 --local-epsilon 2 --rounds 1e5 \\
       --delta 1e-8 --sweep clients=1e4..1e7 -o clients.png
 
@@ -102,8 +102,7 @@ enum Contents {
     Page,
 }
 
-/// Opens every file before anything is computed: whoever waits for curves should not learn only
-/// then that they cannot be saved.
+/// Opens every file before the computation, so that nothing is computed that cannot be saved.
 fn open(args: &PlotArgs) -> Result<Vec<(NewFile, &Path, Contents)>, Failure> {
     let pictures = args.picture.output.iter().map(|(path, format)| ("--output", path, Contents::Curves(*format)));
     let page = args.output.report.iter().map(|path| ("--report", path, Contents::Page));
@@ -116,7 +115,7 @@ fn open(args: &PlotArgs) -> Result<Vec<(NewFile, &Path, Contents)>, Failure> {
         files.push((NewFile::create(flag, path)?, path, contents));
     }
     if files.is_empty() && !args.output.form.json {
-        return Err(Failure::Usage("nowhere to draw: give --output FILE, --report FILE or --json".to_owned()));
+        return Err(Failure::Usage("no output: give --output FILE, --report FILE or --json".to_owned()));
     }
     Ok(files)
 }

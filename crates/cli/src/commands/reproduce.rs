@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// Compute the papers' figures and tables again, by name, with their own parameters
 ///
-/// Every item has a verdict: reproduced, reproduced with a correction, or not reproducible. It is
-/// computed from what the paper claims and what its formulas give; our bounds and lower bounds
-/// stand beside them. Training items use stored runs unless --train runs them again.
+/// Every item has a verdict: reproduced, reproduced with a correction, or not reproducible. It
+/// compares the paper's claims with the values of its formulas, and with this project's upper and
+/// lower bounds. Training items use stored runs unless --train runs them again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "shuffledp reproduce [OPTIONS] <ITEM…|--paper <P>|--all|--list>")]
 pub(crate) struct ReproduceArgs {
@@ -64,8 +64,8 @@ struct WhatArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Training")]
 struct TrainingArgs {
-    /// Run the training of the items: hours. Runs are kept in DIR/runs; what is finished is
-    /// skipped, what was stopped goes on
+    /// Run the training of the items, which takes hours. Runs are kept in DIR/runs; finished runs
+    /// are skipped, and stopped runs continue
     #[arg(long, requires = "output", conflicts_with = "list")]
     train: bool,
 
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     printed
 }
 
-/// Makes the folder: whoever waits for curves should not learn only then that they cannot be saved.
+/// Makes the folder before the computation, so that nothing is computed that cannot be saved.
 fn require_folder(folder: &Path) -> Result<(), Failure> {
     if folder.exists() && !folder.is_dir() {
         return Err(Failure::Usage(format!("--output: {} is a file; name a folder", folder.display())));

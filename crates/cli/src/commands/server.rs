@@ -1,4 +1,4 @@
-//! `shuffledp server`: tasks, rounds, models, batches; stops at the budget.
+//! `shuffledp server`: publishes tasks, rounds and models, accepts batches, stops at the budget.
 
 use crate::failure::Failure;
 use crate::output;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use shuffledp_server::{Identity, ServerConfig, ServerError, ServerKeys, identity, init};
 use std::path::PathBuf;
 
-/// Run the server: publishes tasks and rounds, takes shuffled batches, stops at the budget
+/// Run the server: publishes tasks and rounds, accepts shuffled batches, stops at the budget
 ///
 /// The ledger is charged before a round is published, never refunded, and survives restarts; the
 /// round that would exceed the budget is not opened. A page with accuracy and ε over rounds is at
@@ -25,19 +25,19 @@ pub(crate) struct ServerArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum ServerCommand {
-    /// Make keys and a configuration file, and print the public key that clients and shuffler pin
+    /// Write keys and a configuration file, and print the public key that clients and shuffler pin
     Init(InitArgs),
 
-    /// Print what clients pin: the server's public key and the task's hash
+    /// Print the values that clients pin: the server's public key and the task's hash
     ///
-    /// As lines for client.toml. Another value in [task] is another task with another hash, so ask
-    /// when it is as you want it.
+    /// The output is lines for client.toml. Any change in [task] changes the hash, so run this when
+    /// the configuration is final.
     Show(KeyArgs),
 
-    /// Put a new key in front of those that reports are sealed to
+    /// Add a new encryption key for reports
     ///
-    /// A running server offers it from its next round on. Older keys open what was sealed to them
-    /// until then; with that round the server deletes them.
+    /// A running server uses it from its next round on. Until then, older keys open the reports
+    /// sealed to them; when that round opens, the server deletes the older keys.
     RotateKey(KeyArgs),
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
     match (&args.command, &args.config) {
         (Some(ServerCommand::Init(args)), _) => {
             let key = init(&args.folder)?;
-            let advice = "[task] above all, with the key of your shuffler; the public key for clients and shuffler:";
+            let advice = "edit [task] first, with the key of your shuffler; the public key for clients and shuffler:";
             service::made(args, "server.toml", advice, Some(&key))
         }
         (Some(ServerCommand::Show(args)), _) => {
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
             let config = ServerConfig::read(config)?;
             service::run(async |shutdown| shuffledp_server::run(config, shutdown).await)
         }
-        // clap asks for one of the two.
+        // clap requires one of the two.
         (None, None) => Err(Failure::Usage("give --config FILE, or `init`".to_owned())),
     }
 }

@@ -1,4 +1,4 @@
-//! `shuffledp shuffler`: the service that takes reports in, permutes them and passes them on.
+//! `shuffledp shuffler`: the service that accepts reports, permutes them and forwards them.
 
 use crate::failure::Failure;
 use crate::output;
@@ -7,10 +7,10 @@ use serde::Serialize;
 use shuffledp_shuffler::{Config, ShufflerError, init, rotate_key, verifying_key};
 use std::path::PathBuf;
 
-/// Run the shuffler: takes reports, permutes them, passes them on; cannot read them
+/// Run the shuffler: accepts reports, permutes them, forwards them; cannot read them
 ///
-/// Runs until SIGTERM or Ctrl-C; then what waits is stored, and the next start goes on. `init`
-/// makes keys and a configuration file in which every setting is explained.
+/// Runs until SIGTERM or Ctrl-C; waiting reports are stored, and the next start continues with
+/// them. `init` writes keys and a configuration file that explains every setting.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct ShufflerArgs {
@@ -24,16 +24,16 @@ pub(crate) struct ShufflerArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum ShufflerCommand {
-    /// Make keys and a configuration file, and print the public key that tasks name
+    /// Write keys and a configuration file, and print the public key that tasks name
     Init(InitArgs),
 
     /// Print the public key that tasks name
     Show(KeyArgs),
 
-    /// Put a new key in front of those that reports are sealed to
+    /// Add a new encryption key for reports
     ///
-    /// A running shuffler notices within seconds. Reports sealed to older keys are taken until the
-    /// rounds that could use them are over; then the shuffler deletes those keys.
+    /// A running shuffler uses it within seconds. Reports sealed to older keys are accepted until
+    /// the rounds that could use them are over; then the shuffler deletes those keys.
     RotateKey(KeyArgs),
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ShufflerArgs) -> Result<(), Failure> {
     match (&args.command, &args.config) {
         (Some(ShufflerCommand::Init(args)), _) => {
             let key = init(&args.folder)?;
-            let advice = "min_batch and [[servers]] above all; the public key for the server's [task.shuffler]:";
+            let advice = "edit min_batch and [[servers]] first; the public key for the server's [task.shuffler]:";
             service::made(args, "shuffler.toml", advice, Some(&key))
         }
         (Some(ShufflerCommand::Show(args)), _) => {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &ShufflerArgs) -> Result<(), Failure> {
             let config = Config::load(config)?;
             service::run(async |shutdown| shuffledp_shuffler::run(config, shutdown).await)
         }
-        // clap asks for one of the two.
+        // clap requires one of the two.
         (None, None) => Err(Failure::Usage("give --config FILE, or `init`".to_owned())),
     }
 }

@@ -10,16 +10,16 @@ use shuffledp_question::statement::{Statement, StatementJson};
 
 /// Write a paragraph for a privacy review or a paper
 ///
-/// It says ε and δ, the unit of privacy, which datasets are neighbours, what is assumed, what is
-/// left if shuffler and server collude, where the bound comes from, and the command that computes
-/// it again.
+/// It states ε and δ, the unit of privacy, the neighbouring relation, the assumptions, the
+/// guarantee that remains if shuffler and server collude, the source of the bound, and the command
+/// that computes it again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "shuffledp statement --clients <N> --delta <D> [OPTIONS]")]
 pub(crate) struct StatementArgs {
     #[command(flatten)]
     ask: AskArgs<DeltaFlags>,
 
-    /// How it is written
+    /// Output format
     #[arg(long, value_name = "F", value_enum, default_value_t = Format::Markdown, help_heading = "Output")]
     format: Format,
 

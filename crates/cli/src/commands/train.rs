@@ -1,4 +1,4 @@
-//! `shuffledp train`: a model trained by simulated clients, with ε running alongside.
+//! `shuffledp train`: a model trained by simulated clients, with ε after every evaluation.
 
 mod claim;
 mod estimate;
@@ -22,24 +22,24 @@ use shuffledp_question::{Asked, Outcome};
 use shuffledp_randomizers::RandomizerError;
 use std::path::{Path, PathBuf};
 
-/// Train a model under the shuffle model, simulated on this machine, with ε running alongside
+/// Train a model in the shuffle model, simulated on this machine, and report ε
 ///
-/// Every client has one example. In a round some of them send a clipped and randomized gradient;
-/// the server takes a step along the mean of the shuffled reports. Printed at every evaluation:
-/// accuracy on the test examples (where weights are averaged: of their mean, and of the last ones),
-/// a rigorous ε of all rounds so far, and what no analysis can get below. The same seed gives the
-/// same run, whatever the number of threads.
+/// Every client has one example. In each round, some clients send a clipped and randomized
+/// gradient; the server takes a step along the mean of the shuffled reports. Every evaluation
+/// prints the accuracy on the test examples (where weights are averaged: of the mean weights and of
+/// the last weights), a rigorous ε of all rounds so far, and a lower bound on ε. The same seed
+/// gives the same run, whatever the number of threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct TrainArgs {
     #[command(flatten)]
     what: WhatArgs,
 
-    /// Another seed than the configuration's
+    /// Seed, instead of the configuration's
     #[arg(long, value_name = "S", value_parser = count, conflicts_with = "resume")]
     seed: Option<u64>,
 
-    /// Other rounds than the configuration's
+    /// Number of rounds, instead of the configuration's
     #[arg(long, value_name = "T", value_parser = count, conflicts_with = "resume")]
     rounds: Option<u64>,
 
@@ -47,7 +47,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "E", value_parser = real, conflicts_with = "resume")]
     target_epsilon: Option<f64>,
 
-    /// Test on this many training examples, held out, instead of the test set
+    /// Hold out this many training examples and test on them instead of the test set
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "resume")]
     hold_out: Option<u64>,
 
@@ -55,7 +55,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     data: Option<PathBuf>,
 
-    /// How many threads work; the result does not depend on it [default: one for each core]
+    /// Number of threads; the result does not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = count)]
     threads: Option<u64>,
 
@@ -63,12 +63,12 @@ pub(crate) struct TrainArgs {
     #[arg(long, conflicts_with_all = ["output", "resume", "report"])]
     dry_run: bool,
 
-    /// Tune a schedule in seconds: draw the noise of every batch from its Gaussian limit. What is
-    /// printed is marked as a sketch, and nothing is saved
+    /// Tune a schedule in seconds: draw the noise of every batch from its Gaussian limit. The
+    /// output is marked as a sketch, and nothing is saved
     #[arg(long, conflicts_with_all = ["output", "resume", "report", "dry_run", "all"])]
     sketch: bool,
 
-    /// Show every bound on ε of the whole run, with its standing, and why the others do not apply
+    /// Show every bound on ε of the whole run, with its status, and why the others do not apply
     #[arg(long)]
     all: bool,
 
@@ -76,7 +76,7 @@ pub(crate) struct TrainArgs {
     #[arg(short, long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "resume")]
     output: Option<PathBuf>,
 
-    /// Print JSON: a line for each evaluation, with --all a last one as of 'epsilon --all'
+    /// Print JSON: a line for each evaluation; with --all also a last line like 'epsilon --all'
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_value = "no",
         default_missing_value = "yes", hide_default_value = true, hide_possible_values = true,
         action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new())]
@@ -86,7 +86,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     report: Option<PathBuf>,
 
-    /// Print nothing on stdout: another command has something else to say there.
+    /// Print nothing on stdout, because another command uses it.
     #[arg(skip)]
     quiet: bool,
 }
@@ -94,7 +94,7 @@ pub(crate) struct TrainArgs {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct WhatArgs {
-    /// A configuration that comes with the program
+    /// A configuration included in the program
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()))]
     preset: Option<String>,
 
@@ -102,8 +102,8 @@ struct WhatArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     config: Option<PathBuf>,
 
-    /// The folder of a run that was stopped: it goes on from its last checkpoint and ends as if it
-    /// had never stopped
+    /// The folder of a stopped run: it continues from its last checkpoint, with the same result as
+    /// an uninterrupted run
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     resume: Option<PathBuf>,
 }
@@ -157,7 +157,7 @@ pub(crate) fn preset_in(preset: &str, seed: u64, folder: &Path, data: Option<&Pa
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let config = args.config()?;
     config.check().map_err(refused)?;
-    // Whoever waits for a run should not learn only then that it cannot be saved.
+    // Checked first, so that a run does not start if it cannot be saved.
     if let Some(path) = &args.output {
         require_place(path)?;
     }
@@ -193,7 +193,7 @@ fn load(config: &TrainingConfig, data_directory: Option<&Path>) -> Result<Datase
         Preparing::Computed { done, of } => progress.reached(done, of),
         Preparing::NotCached(error) => {
             let reason = format!("{:#}", anyhow::Error::from(error));
-            progress.aside(|| output::say(&format!("features are not kept for the next run: {reason}")));
+            progress.aside(|| output::say(&format!("features are not saved for the next run: {reason}")));
         }
     };
     let dataset = config.load_and_tell(data_directory, &tell).map_err(refused);
@@ -209,9 +209,7 @@ fn beforehand<P: Clients>(simulation: &Simulation<P>) -> Result<Vec<String>, Fai
     let warnings = [config.preparation.warning(), config.data.warning(), config.warning(clients)];
     let warnings = warnings.into_iter().flatten().map(|warning| format!("warning: {warning}"));
     let held_out = config.hold_out.map(|count| {
-        format!(
-            "accuracy is that on {count} training examples held out, which are no clients; the test set is not used"
-        )
+        format!("accuracy is on {count} held-out training examples, which are not clients; the test set is not used")
     });
     let (rounds, _) = simulation.plan().map_err(refused)?;
     let promise = promise::promise(config, population, rounds).map_err(refused)?;
@@ -292,7 +290,7 @@ fn refused(error: LearningError) -> Failure {
 fn require_place(path: &Path) -> Result<(), Failure> {
     let complain = || format!("--output: cannot write to {}", path.display());
     if !RunFolder::is_free(path) {
-        let problem = "is not empty: name another folder, or go on with the run in it by --resume";
+        let problem = "is not empty: name another folder, or continue its run with --resume";
         return Err(Failure::Usage(format!("--output: {} {problem}", path.display())));
     }
     let path = std::path::absolute(path).with_context(complain)?;
@@ -397,11 +395,11 @@ fn every_bound(config: &TrainingConfig, accountant: &Accountant) -> Result<Optio
             let target = Target::EpsilonAt { delta: config.delta };
             return Ok(Some(Asked::rigorous(question, target).answer()?));
         }
-        Charged::Epochs { .. } => output::say(
-            "no other bounds: what is published is about reports, not about blocks that are visited in turn",
-        ),
-        Charged::Mixed => output::say("no other bounds: they are known for rounds that are all alike"),
-        Charged::Nothing => output::say("no bounds: nothing was sent that is private"),
+        Charged::Epochs { .. } => {
+            output::say("no other bounds: the published ones are for reports, not for blocks that are visited in turn")
+        }
+        Charged::Mixed => output::say("no other bounds: they require rounds with the same parameters"),
+        Charged::Nothing => output::say("no bounds: the run has no private reports"),
     }
     Ok(None)
 }

@@ -38,7 +38,7 @@ pub(crate) fn verdict(report: &Report) -> Option<String> {
     }
     let Freshness { generator_repeats, report_never_changes, .. } = report.freshness;
     if generator_repeats {
-        wrong.push("the coins of one round came back in another".to_owned());
+        wrong.push("the randomness of one round was used again in another".to_owned());
     }
     if report_never_changes {
         wrong.push("a client's report never changes".to_owned());
@@ -85,7 +85,7 @@ pub(crate) fn answer(audited: &Audited) -> String {
 
 fn coins(freshness: &Freshness) -> &'static str {
     match (freshness.generator_repeats, freshness.report_never_changes) {
-        (true, _) => "the generator of one round came back in another: CONTRADICTED",
+        (true, _) => "the randomness of one round was used again in another: CONTRADICTED",
         (false, true) => "reports never change: CONTRADICTED",
         (false, false) => "new in every round",
     }
@@ -166,7 +166,7 @@ impl Serialize for FindingJson<'_> {
 pub(crate) fn page(audited: &Audited) -> Result<String> {
     let report = &audited.report;
     let outcome = if report.passed() { "passed" } else { "failed" };
-    let mut figures = vec![KeyFigure::new("audit", outcome, "does what was measured contradict what is claimed?")];
+    let mut figures = vec![KeyFigure::new("audit", outcome, "does the measurement contradict the claim?")];
     figures.extend(
         findings(report).into_iter().map(|(what, finding)| KeyFigure::new(what, measured(finding), claimed(finding))),
     );
@@ -177,10 +177,10 @@ pub(crate) fn page(audited: &Audited) -> Result<String> {
     }
     result.paragraph(format!("Coins: {}. {}.", coins(&report.freshness), method(audited)));
     result.paragraph(
-        "A measured bound above its claim means that the code is not what was accounted for. A bound below it proves nothing: another attack, or more rounds, \
+        "A measured bound above its claim means that the code does not do what was accounted for. A bound below it proves nothing: another attack, or more rounds, \
          might find more.",
     );
-    let mut counts = Section::new("What was counted");
+    let mut counts = Section::new("Counts");
     let mut table = Table::new([
         Column::text("of"),
         Column::number("measured"),

@@ -50,7 +50,7 @@ const POINTS: usize = 13;
 
 /// How the answer grows with the number of rounds, by every bound.
 fn against_rounds(outcome: &Outcome) -> Result<Section> {
-    let mut section = Section::new("As rounds go by");
+    let mut section = Section::new("Privacy over rounds");
     // One round alone is no curve.
     let last = if outcome.question().rounds() == 1 { 100 } else { outcome.question().rounds() };
     let sweep = Sweep::new(Parameter::Rounds, 1.0, last as f64, POINTS).map_err(|reason| anyhow!("{reason}"))?;
@@ -103,16 +103,14 @@ pub(crate) fn sweep(swept: &Swept, cut_far: bool, command: String) -> Result<Str
     ));
     let mut answers = Section::new("Answers");
     answers
-        .paragraph(
-            "The tightest upper bound of sufficient standing. Upper bounds are rounded up and lower bounds down.",
-        )
+        .paragraph("The tightest upper bound of sufficient status. Upper bounds are rounded up and lower bounds down.")
         .table(plot::answers(swept, swept.points.len())?);
-    let mut sources = Section::new("Where the curves come from");
+    let mut sources = Section::new("Sources of the curves");
     sources.table(plot::sources(swept)?);
     let mut page =
         Page::new(picture.title.clone()).subtitle(picture.subtitle).section(drawn).section(answers).section(sources);
     if !swept.silent().is_empty() {
-        let mut silent = Section::new("What does not apply, and why").folded();
+        let mut silent = Section::new("Bounds that do not apply").folded();
         silent.table(table::silent(swept.silent())?);
         page = page.section(silent);
     }
@@ -174,7 +172,7 @@ pub(super) fn details(outcome: &Outcome) -> Result<Vec<Section>> {
         .table(table::bounds(outcome)?);
     let mut sections = vec![bounds];
     if !outcome.survey.not_applicable.is_empty() {
-        let mut silent = Section::new("What does not apply, and why").folded();
+        let mut silent = Section::new("Bounds that do not apply").folded();
         silent.table(table::silent(&outcome.survey.not_applicable)?);
         sections.push(silent);
     }

@@ -26,7 +26,7 @@ pub(crate) fn page(setting: &Setting, seen: &Seen, swept: &Swept) -> Result<Stri
 }
 
 fn learned(setting: &Setting, seen: &Seen) -> Result<Section> {
-    let mut section = Section::new("What was learned");
+    let mut section = Section::new("The trained model");
     let Some(last) = views::last_tested(seen) else {
         section.paragraph("No round ended with a batch, so nothing was learned.");
         return Ok(section);
@@ -77,7 +77,7 @@ fn parties(setting: &Setting, seen: &Seen) -> Result<Section> {
     for (who, what) in views::of(setting, seen) {
         table.row([who.to_owned(), format!("{what}.")])?;
     }
-    let mut section = Section::new("What each party saw");
+    let mut section = Section::new("The view of each party");
     section.table(table).paragraph(one_operator(setting));
     Ok(section)
 }
@@ -102,7 +102,7 @@ fn rounds(seen: &Seen) -> Result<Section> {
 }
 
 fn published(seen: &Seen) -> Result<Section> {
-    let mut section = Section::new("What the services said at the end");
+    let mut section = Section::new("The services' final state");
     section
         .paragraph("The server, at /v1/privacy:")
         .preformatted(serde_json::to_string_pretty(&seen.privacy)?)

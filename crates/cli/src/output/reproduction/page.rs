@@ -15,7 +15,7 @@ const ERRORS: &str = "docs/errors-in-the-literature.md";
 pub(crate) fn gallery(library: &Library, figures: &[Figure<'_>]) -> Result<String> {
     let judged: Vec<&Judged<'_>> = figures.iter().flat_map(|figure| figure.items.iter().copied()).collect();
     let mut page = Page::new("The papers' figures and tables, computed again")
-        .subtitle("What each paper says, what its own formula gives, and between what the truth is")
+        .subtitle("The paper's claim, the value of its formula, and the bounds around the true value")
         .section(overview(&judged)?);
     for figure in figures {
         page = page.section(section(library, figure)?);

@@ -71,7 +71,7 @@ pub(crate) fn plan(
             );
             text += &format!("{}\n", collusion(config, local));
         }
-        None => text += "No privacy: gradients are sent as they are\n",
+        None => text += "No privacy: gradients are sent without randomization\n",
     }
     text + &format!("About {} on {threads} threads\n", duration(seconds))
 }
@@ -81,12 +81,12 @@ pub(super) fn collusion(config: &TrainingConfig, local: f64) -> String {
     let epsilon = round_up_significant(local, DIGITS);
     match config.algorithm {
         Algorithm::ShuffledNoisySgd { .. } => {
-            format!("ε ≤ {epsilon} without any δ, should the order of the blocks be known")
+            format!("If the order of the blocks is known: ε ≤ {epsilon} at δ = 0")
         }
         _ if local.is_finite() => {
-            format!("ε ≤ {epsilon} for a client in every round, should the shuffler collude with the server")
+            format!("If shuffler and server collude: ε ≤ {epsilon} for a client in every round")
         }
-        _ => "No ε without a δ, should the shuffler collude with the server".to_owned(),
+        _ => "If shuffler and server collude: no ε at δ = 0".to_owned(),
     }
 }
 
