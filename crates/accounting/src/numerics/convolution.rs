@@ -1,5 +1,6 @@
 //! Cyclic convolution powers by FFT, with a bound on their error.
 
+use crate::numerics::elementary::{atan2, exp, exp_m1, from_polar, ln, ln_1p, log2, modulus, powi};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 use std::cell::RefCell;
@@ -139,8 +140,8 @@ impl Spectrum {
                 let step = above - number;
                 let power = i32::try_from(step).unwrap_or(i32::MAX);
                 sum = sum * power_of(*value, step) + weight;
-                sum_of_sizes = sum_of_sizes * size.powi(power) + weight;
-                sum_of_largest = sum_of_largest * (size + self.error).powi(power) + weight;
+                sum_of_sizes = sum_of_sizes * powi(size, power) + weight;
+                sum_of_largest = sum_of_largest * powi(size + self.error, power) + weight;
                 above = number;
             };
             numbers.iter().rev().for_each(|(number, weight)| down_to(*number, *weight));
@@ -148,7 +149,7 @@ impl Spectrum {
             product.values[f] = sum;
             product.sizes[f] = sum_of_sizes;
             product.relative[f] = most * (self.error / size + 8.0 * U) + 8.0 * U * terms;
-            product.ln_largest[f] = sum_of_largest.ln() + 8.0 * U * (most + terms);
+            product.ln_largest[f] = ln(sum_of_largest) + 8.0 * U * (most + terms);
         }
         product
     }
@@ -198,7 +199,7 @@ impl Product {
         self.ln_largest[f] = if share < SMALL {
             exponent * (base.size - 1.0) + share
         } else {
-            exponent * (base.size + base.error).ln() + rounding
+            exponent * ln(base.size + base.error) + rounding
         };
         // A base that is no number must not pass for a small one.
         if base.value.is_nan() {
@@ -231,9 +232,9 @@ impl Product {
             let relative = products.iter().map(|product| product.relative[f] + rounding).fold(0.0, larger);
             let of = |value: fn(&Self, usize) -> f64| products.iter().map(|p| value(p, f)).fold(0.0, larger);
             if relative < SMALL {
-                of(|product, f| product.sizes[f]) * relative.exp_m1()
+                of(|product, f| product.sizes[f]) * exp_m1(relative)
             } else {
-                2.0 * of(|product, f| product.ln_largest[f].exp())
+                2.0 * of(|product, f| exp(product.ln_largest[f]))
             }
         };
         let first = &products[0];
@@ -309,9 +310,9 @@ struct Walking {
 
 impl Walking {
     fn new(index: usize, a: Complex64, b: Complex64, common: Complex64, count: usize) -> Self {
-        let (ln_a, ln_b) = (a.norm().ln(), b.norm().ln());
-        let ln_first = count as f64 * ln_b + common.norm().ln();
-        let missing = UNDERFLOW.ln() - ln_first;
+        let (ln_a, ln_b) = (ln(modulus(a)), ln(modulus(b)));
+        let ln_first = count as f64 * ln_b + ln(modulus(common));
+        let missing = ln(UNDERFLOW) - ln_first;
         // Neither a nor b is larger than 1: if their product does not underflow, neither do their
         // powers.
         let from = if missing <= 0.0 { 0 } else { (missing / (ln_a - ln_b)).ceil().clamp(0.0, count as f64) as usize };
@@ -349,7 +350,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 fn steps(length: usize) -> f64 {
-    (length as f64).log2().max(1.0)
+    log2(length as f64).max(1.0)
 }
 
 /// Below this size, `1 + d` itself has more digits than `ln(1 + d)` by way of d.
@@ -362,10 +363,9 @@ const SMALL_BASE: f64 = 0.5;
 pub(crate) fn power_of_one_plus(difference: Complex64, exponent: f64) -> (Complex64, f64) {
     let moved = 1.0 + difference;
     let size = moved.norm_sqr().sqrt();
-    let ln_size =
-        if size < SMALL_BASE { size.ln() } else { 0.5 * (2.0 * difference.re + difference.norm_sqr()).ln_1p() };
-    let angle = moved.im.atan2(moved.re);
-    let power = Complex64::from_polar((exponent * ln_size).exp(), exponent * angle);
+    let ln_size = if size < SMALL_BASE { ln(size) } else { 0.5 * ln_1p(2.0 * difference.re + difference.norm_sqr()) };
+    let angle = atan2(moved.im, moved.re);
+    let power = from_polar(exp(exponent * ln_size), exponent * angle);
     (power, 16.0 * U * (1.0 + exponent * (ln_size.abs() + angle.abs())))
 }
 
