@@ -2,7 +2,7 @@
 
 use super::sum::Atom;
 use crate::numerics::elementary::{exp, from_polar};
-use realfft::num_complex::Complex64;
+use num_complex::Complex64;
 use std::collections::BTreeMap;
 
 /// The blocks of a sum as far as they are known: those that start at the multiples of `size`.

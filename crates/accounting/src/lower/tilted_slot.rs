@@ -5,7 +5,7 @@ use super::sum::{Atom, Sum};
 use crate::numerics::compensated::Accumulator;
 use crate::numerics::convolution::{Spectrum, fast_length, power_of_one_plus, transform_back};
 use crate::numerics::elementary::{acos, exp, exp_m1, from_polar, ln, ln_1p, log2, powi, sin_cos};
-use realfft::num_complex::Complex64;
+use num_complex::Complex64;
 use std::f64::consts::{PI, TAU};
 
 /// Unit roundoff.

@@ -1,22 +1,17 @@
 //! Cyclic convolution powers by FFT, with a bound on their error.
 
 use crate::numerics::elementary::{atan2, exp, exp_m1, from_polar, ln, ln_1p, log2, modulus, powi};
-use realfft::RealFftPlanner;
-use realfft::num_complex::Complex64;
+use crate::numerics::fourier::{ERROR_PER_FACTOR, Fourier, Transforms};
+use num_complex::Complex64;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 thread_local! {
-    /// Plans are dear and depend on the length only.
-    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+    static TRANSFORMS: RefCell<Transforms> = RefCell::default();
 }
 
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
-
-/// The FFT's relative error in the 2-norm is at most this many unit roundoffs per factor of two in
-/// length. Higham (2002), Theorem 24.2 gives `(1 + 4√2)` for radix 2 with twiddles correct to a
-/// unit roundoff; larger radices do fewer steps. Doubled, for real-to-complex packing.
-const FFT_CONSTANT: f64 = 14.0;
 
 /// Relative errors below this are treated to first order.
 const SMALL: f64 = 0.1;
@@ -68,10 +63,8 @@ impl Spectrum {
     /// Transforms the sequence that has these values at `first`, `first + stride`, …, taken modulo
     /// `length`.
     ///
-    /// Each frequency is within `e = c·u·log₂N·√N·‖x‖₂` of the truth. Where the transform fails,
-    /// all frequencies are NaN.
+    /// Each frequency is within `e = c·u·log₂N·√N·‖x‖₂` of the truth.
     pub(crate) fn new(first: i64, stride: i64, values: &[f64], length: usize) -> Self {
-        let forward = PLANNER.with_borrow_mut(|planner| planner.plan_fft_forward(length));
         let mut cycle = vec![0.0; length];
         let mut index = first.rem_euclid(length as i64);
         for value in values {
@@ -79,12 +72,8 @@ impl Spectrum {
             index = (index + stride) % length as i64;
         }
         let norm = cycle.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let error = FFT_CONSTANT * U * steps(length) * (length as f64).sqrt() * norm;
-        let mut values = forward.make_output_vec();
-        if forward.process(&mut cycle, &mut values).is_err() {
-            values.fill(Complex64::new(f64::NAN, f64::NAN));
-        }
-        Self { length, values, error }
+        let error = ERROR_PER_FACTOR * U * steps(length) * (length as f64).sqrt() * norm;
+        Self { length, values: transform(length).forward(&cycle), error }
     }
 
     /// A frequency, and how far it may be off.
@@ -322,26 +311,27 @@ impl Walking {
     }
 }
 
-/// Transforms back, and returns a bound on the error that this adds to each point. Where it fails,
-/// all points are NaN.
+/// Transforms back, and returns a bound on the error that this adds to each point.
 pub(crate) fn transform_back(values: &mut [Complex64], output: &mut [f64]) -> f64 {
     let length = output.len();
-    // The transform wants exactly real ends.
+    // These are real, but for rounding.
     values[0].im = 0.0;
     if length.is_multiple_of(2) {
         values[length / 2].im = 0.0;
     }
-    let is_done = PLANNER.with_borrow_mut(|planner| planner.plan_fft_inverse(length).process(values, output).is_ok());
-    if !is_done {
-        output.fill(f64::NAN);
-    }
+    transform(length).backward(values, output);
     let scale = 1.0 / length as f64;
     let mut squares = 0.0;
     for x in output {
         *x *= scale;
         squares += *x * *x;
     }
-    FFT_CONSTANT * U * steps(length) * squares.sqrt()
+    ERROR_PER_FACTOR * U * steps(length) * squares.sqrt()
+}
+
+/// The transform of this length, with its table from an earlier call if there was one.
+fn transform(length: usize) -> Rc<Fourier> {
+    TRANSFORMS.with_borrow_mut(|transforms| transforms.of(length))
 }
 
 /// The larger of two, and NaN if either is.

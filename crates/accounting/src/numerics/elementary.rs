@@ -25,7 +25,7 @@ pub use libm::{
     acos, atan2, atanh, cos, exp, exp2, expm1 as exp_m1, hypot, log as ln, log1p as ln_1p, log2, log10, pow as powf,
     sin, sincos as sin_cos, sinh, tanh,
 };
-use realfft::num_complex::Complex64;
+use num_complex::Complex64;
 
 /// No function of this module but [`powi`] is off by more than this many units in the last place.
 pub const ULPS: f64 = 3.0;

@@ -29,6 +29,7 @@ pub mod convolution;
 mod deviance;
 pub mod directed;
 pub mod elementary;
+mod fourier;
 pub mod gamma;
 pub(crate) mod horner;
 pub mod incomplete_gamma;
