@@ -6,7 +6,7 @@ CARGO ?= cargo
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
-	@echo "make lint    format check, clippy, cargo deny"
+	@echo "make lint    format, house style, links, dependencies, spelling, clippy, documentation without warnings"
 	@echo "make explorer          the page of 'shuffledp explore', and a program that carries it, in target/release"
 	@echo "make test-explorer     the page in a headless Chromium, against the command line"
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
@@ -39,12 +39,28 @@ test-explorer:
 	@$(MAKE) explorer
 	python3 tools/test_explorer.py
 
-lint:
-	@CARGO="$(CARGO)" bash tools/need.sh rustfmt clippy
+# The first half takes seconds, and `make test` does it too. cargo-deny is built once, in some minutes, and typos comes
+# as a wheel; both stay below target/tools.
+lint: target/tools/bin/cargo-deny target/tools/python/bin/typos
+	@CARGO="$(CARGO)" bash tools/need.sh rustfmt clippy python
 	$(CARGO) fmt --all -- --check
+	python3 tools/prose.py
+	python3 tools/links.py
+	CARGO="$(CARGO)" python3 tools/dependencies.py
+	target/tools/python/bin/typos
+	target/tools/bin/cargo-deny --all-features check bans licenses sources
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
-	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deny
-	$(CARGO) deny check bans licenses sources
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps --document-private-items
+
+CARGO_DENY_VERSION = 0.20.2
+
+target/tools/bin/cargo-deny:
+	$(CARGO) install --locked --root target/tools cargo-deny@$(CARGO_DENY_VERSION)
+
+target/tools/python/bin/typos: tools/requirements-lint.txt
+	python3 -m venv target/tools/python
+	target/tools/python/bin/pip install --quiet --requirement $<
+	@touch $@
 
 both-sides:
 	BOTH_SIDES_QUESTIONS=10000 $(CARGO) test --release -p shuffledp-accounting --test both_sides

@@ -3,7 +3,7 @@
 
     python3 tools/dependencies.py
 
-Asks `cargo metadata` and reads deny.toml, so it needs nothing but cargo and Python 3.11, and takes a second:
+Asks `cargo metadata` and `cargo tree`, and reads deny.toml, so it needs nothing but cargo and Python 3.11, and takes a second:
 continuous integration runs it. `make lint` runs cargo-deny too, which takes minutes to install and reads the
 licences' texts as well.
 """
@@ -122,12 +122,22 @@ def one_table(manifests: list[Path]) -> Iterator[str]:
                         yield f"{where}: {name} has a version of its own; move it to [workspace.dependencies]"
 
 
+def built(cargo: str) -> set[tuple[str, str]]:
+    """Name and version of each package that some member builds; the lock file also has those of features that nobody
+    turns on."""
+    command = [cargo, "tree", "--locked", "--workspace", "--all-features", "--target", "all", "--prefix", "none"]
+    listed = subprocess.run([*command, "--format", "{p}"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    lines = (line.split() for line in listed.splitlines() if line)
+    return {(name, number.removeprefix("v")) for name, number, *_ in lines}
+
+
 def problems() -> Iterator[str]:
     """All that is wrong, one sentence each."""
     cargo = os.environ.get("CARGO", "cargo")
     command = [cargo, "metadata", "--locked", "--all-features", "--format-version", "1"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
-    packages = metadata["packages"]
+    used = built(cargo)
+    packages = [package for package in metadata["packages"] if (package["name"], package["version"]) in used]
     members = [package for package in packages if package["id"] in set(metadata["workspace_members"])]
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
     deny = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))
