@@ -2,13 +2,17 @@
 
 CARGO ?= cargo
 
-.PHONY: help test explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
+.PHONY: help test test-checked explore mutants mutants-diff explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
 	@echo "make lint    format, house style, links, dependencies, spelling, clippy, documentation without warnings"
 	@echo "make explorer          the page of 'shuffledp explore', and a program that carries it, in target/release"
 	@echo "make test-explorer     the page in a headless Chromium, against the command line"
+	@echo "make test-checked      every Rust test with debug assertions and overflow checks; PACKAGES=\"-p NAME\" chooses"
+	@echo "make explore           property tests with ROUNDS random seeds; failing seeds are kept"
+	@echo "make mutants           plants defects and asks whether a test fails, hours; experiments/mutants/README.md"
+	@echo "make mutants-diff      the same where the code changed since REVISION"
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
@@ -61,6 +65,25 @@ target/tools/python/bin/typos: tools/requirements-lint.txt
 	python3 -m venv target/tools/python
 	target/tools/python/bin/pip install --quiet --requirement $<
 	@touch $@
+
+# ROUNDS random seeds for every property test; those that fail are kept in tools/failing-seeds.txt.
+explore:
+	CARGO="$(CARGO)" python3 tools/explore.py $(or $(ROUNDS),10)
+
+# The same tests as in `make test`, with debug assertions and overflow checks in every crate; builds everything anew.
+test-checked:
+	PROPTEST_RNG_SEED=1 $(CARGO) test --profile checked $(or $(PACKAGES),--workspace) --no-fail-fast
+
+# Hours. AREAS="pld ledger" chooses; it goes on where it was stopped. Results: experiments/mutants.
+mutants: target/tools/bin/cargo-mutants
+	python3 tools/mutants.py $(AREAS)
+
+# Only what changed since REVISION (main).
+mutants-diff: target/tools/bin/cargo-mutants
+	python3 tools/mutants.py --diff $(or $(REVISION),main)
+
+target/tools/bin/cargo-mutants:
+	$(CARGO) install --locked --root target/tools cargo-mutants@27.1.0
 
 both-sides:
 	BOTH_SIDES_QUESTIONS=10000 $(CARGO) test --release -p shuffledp-accounting --test both_sides

@@ -49,6 +49,7 @@ check "dependencies" python3 tools/dependencies.py
 check "house style" python3 tools/prose.py
 check "clippy" "$CARGO" clippy --quiet --release --workspace --all-targets -- -D warnings
 tests "Rust tests" "$CARGO" test --release --workspace --no-fail-fast
+check "seeds that failed before" python3 tools/explore.py --replay
 check "Python wheel" bash tools/python.sh setup
 tests "Python tests" bash tools/python.sh test
 check "Python types" bash tools/python.sh types
