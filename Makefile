@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test test-checked explore mutants mutants-diff explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
+.PHONY: help test test-checked explore explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -11,8 +11,6 @@ help:
 	@echo "make test-explorer     the page in a headless Chromium, against the command line"
 	@echo "make test-checked      every Rust test with debug assertions and overflow checks; PACKAGES=\"-p NAME\" chooses"
 	@echo "make explore           property tests with ROUNDS random seeds; failing seeds are kept"
-	@echo "make mutants           plants defects and asks whether a test fails, hours; experiments/mutants/README.md"
-	@echo "make mutants-diff      the same where the code changed since REVISION"
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
@@ -73,17 +71,6 @@ explore:
 # The same tests as in `make test`, with debug assertions and overflow checks in every crate; builds everything anew.
 test-checked:
 	PROPTEST_RNG_SEED=1 $(CARGO) test --profile checked $(or $(PACKAGES),--workspace) --no-fail-fast
-
-# Hours. AREAS="pld ledger" chooses; it goes on where it was stopped. Results: experiments/mutants.
-mutants: target/tools/bin/cargo-mutants
-	python3 tools/mutants.py $(AREAS)
-
-# Only what changed since REVISION (main).
-mutants-diff: target/tools/bin/cargo-mutants
-	python3 tools/mutants.py --diff $(or $(REVISION),main)
-
-target/tools/bin/cargo-mutants:
-	$(CARGO) install --locked --root target/tools cargo-mutants@27.1.0
 
 both-sides:
 	BOTH_SIDES_QUESTIONS=10000 $(CARGO) test --release -p shuffledp-accounting --test both_sides
