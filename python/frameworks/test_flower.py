@@ -14,6 +14,7 @@ import shuffledp
 from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, MetricRecord, RecordDict
 from flwr.serverapp import GaussianPrivacyEvent
 from flwr.serverapp.exception import PrivacyBudgetExhausted
+from flwr.supercore.task_identity import TaskIdentity
 from shuffledp.flower import (
     BudgetExhausted,
     LifetimeBudget,
@@ -24,10 +25,13 @@ from shuffledp.flower import (
     Task,
     participants,
 )
-from shuffledp.randomizers import Gaussian, PrivUnit, RoundedGaussian, TopSet
+from shuffledp.randomizers import Gaussian, PrivUnit, TopSet
+
+# Flower's runtime says this before an app makes messages.
+TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 3, 1, 5
 
 DIMENSION = 6
-MECHANISM = RoundedGaussian(sigma=1.5, dimension=DIMENSION, clip=1.0)
+MECHANISM = PrivUnit(local_epsilon=4.0, dimension=DIMENSION, clip=1.0)
 SHAPES = [(2, 2), (2,)]
 
 
@@ -112,12 +116,12 @@ def test_the_report_is_the_randomized_difference_and_the_estimate_finds_it():
     reply = ShuffleMod(of)(message(of), context(), returns(arrays(0.25, rows=4000)))
     aggregator = MECHANISM.aggregator()
     aggregator.add_batch(frames(reply))
-    # 4,000 reports of noise 1.5 in each coordinate: six standard deviations are 0.15.
-    assert abs(aggregator.mean() - 0.25).max() < 0.15
+    # Each coordinate of a report is at most 2: six standard deviations of 4,000 reports are 0.19.
+    assert abs(aggregator.mean() - 0.25).max() < 0.2
     update = ShuffleMod(of, returns="update")(message(of), context(), returns(arrays(-0.25, rows=4000)))
     aggregator = MECHANISM.aggregator()
     aggregator.add_batch(frames(update))
-    assert abs(aggregator.mean() + 0.25).max() < 0.15
+    assert abs(aggregator.mean() + 0.25).max() < 0.2
 
 
 def test_updates_are_clipped():
@@ -125,7 +129,7 @@ def test_updates_are_clipped():
     reply = ShuffleMod(of)(message(of), context(), returns(arrays(1e20, rows=4000)))
     aggregator = MECHANISM.aggregator()
     aggregator.add_batch(frames(reply))
-    assert abs(aggregator.mean() - 1 / math.sqrt(DIMENSION)).max() < 0.15
+    assert abs(aggregator.mean() - 1 / math.sqrt(DIMENSION)).max() < 0.2
 
 
 def test_nothing_but_frames_leaves():
@@ -184,7 +188,7 @@ def test_updates_that_are_not_finite_are_zeros():
     broken["0"] = Array(numpy.full((4000, 2, 2), numpy.nan, numpy.float32))
     aggregator = MECHANISM.aggregator()
     aggregator.add_batch(frames(ShuffleMod(of)(message(of), context(), returns(broken))))
-    assert aggregator.count == 4000 and abs(aggregator.mean()).max() < 0.15
+    assert aggregator.count == 4000 and abs(aggregator.mean()).max() < 0.2
 
 
 def test_the_coin_is_the_clients_own():
@@ -262,15 +266,15 @@ def test_what_a_mod_may_allow():
 
 def test_the_budget_ends_on_the_disk(tmp_path):
     of = task()
-    affordable = shuffledp.Accountant().rounds_left(epsilon=0.9, delta=1e-6, **of.question())
+    affordable = shuffledp.Accountant().rounds_left(epsilon=3.0, delta=1e-6, **of.question())
     assert affordable >= 2
     for round in range(1, affordable + 1):
         # A new object each time, as after a restart.
-        budget = LifetimeBudget(tmp_path / "{node}" / "budget.json", epsilon=0.9, delta=1e-6)
+        budget = LifetimeBudget(tmp_path / "{node}" / "budget.json", epsilon=3.0, delta=1e-6)
         reply = ShuffleMod(of, budget=budget)(message(of, round=round), context(**{"partition-id": 4}), returns(arrays()))
         assert len(frames(reply)) == 1
     spent = budget.spent(4)
-    assert spent <= 0.9 and spent == of.epsilon(rounds=affordable, delta=1e-6)
+    assert spent <= 3.0 and spent == of.epsilon(rounds=affordable, delta=1e-6)
     reply = ShuffleMod(of, budget=budget)(message(of, round=10**6), context(**{"partition-id": 4}), returns(arrays()))
     assert reply.has_error() and "lifetime budget" in reply.error.reason
     assert budget.spent(4) == spent and budget.spent(5) == 0
@@ -308,14 +312,14 @@ def test_a_budget_counts_as_much_as_its_task_claims(tmp_path):
     # The same round where nobody hides the client costs its local ε.
     with pytest.raises(BudgetExhausted):
         budget.charge(task(anonymity="none"), run=1, round=2)
-    assert budget.local_epsilon() == math.inf
+    assert budget.local_epsilon() == 4.0
 
 
 # The accountant.
 
 
 def accountant(**other) -> ShuffleAccountant:
-    return ShuffleAccountant(ShuffleConfig(**{"target_delta": 1e-6, "population_size": 1000, "max_epsilon": 1.0, **other}))
+    return ShuffleAccountant(ShuffleConfig(**{"target_delta": 1e-6, "population_size": 1000, "max_epsilon": 4.0, **other}))
 
 
 def test_the_accountant_has_the_methods_of_flowers_protocol():
@@ -331,7 +335,8 @@ def test_the_accountant_is_shuffledps():
     spent = mine.get_privacy_spent()
     assert spent.epsilon == mine.get_epsilon(1e-6) == of.epsilon(rounds=3, delta=1e-6)
     assert (spent.delta, spent.num_releases, spent.accounting_method) == (1e-6, 3, "shuffledp")
-    assert mine.get_delta(spent.epsilon) <= 1e-6
+    # Both are bounds, so there and back may lose a last digit.
+    assert mine.get_delta(spent.epsilon) == pytest.approx(1e-6, rel=1e-9)
     left = mine.rounds_left(of)
     assert not mine.would_exceed(of, count=left) and mine.would_exceed(of, count=left + 1)
     assert mine.would_exceed(of, max_epsilon=spent.epsilon) and mine.num_releases == 3
@@ -353,7 +358,7 @@ def test_the_accountants_state_survives_json():
     copy.load_state_dict(json.loads(json.dumps(mine.state_dict())))
     assert copy.get_epsilon(1e-6) == mine.get_epsilon(1e-6) and copy.num_releases == 2
     with pytest.raises(shuffledp.StateError, match="but this accountant has"):
-        accountant(max_epsilon=2.0).load_state_dict(mine.state_dict())
+        accountant(max_epsilon=5.0).load_state_dict(mine.state_dict())
     with pytest.raises(shuffledp.StateError):
         copy.load_state_dict({**mine.state_dict(), "backend": "rdp"})
 
@@ -374,7 +379,8 @@ class Nodes:
 
     def send_and_receive(self, messages, timeout):
         messages = list(messages)
-        self.asked.append([m.metadata.dst_node_id for m in messages])
+        if messages:
+            self.asked.append([m.metadata.dst_node_id for m in messages])
         for sent in messages:
             sent.metadata.__dict__.update(_run_id=3, _message_id="m")
         heard = [m for m in messages if m.metadata.dst_node_id not in self.deaf]
@@ -405,16 +411,16 @@ def test_the_model_learns_until_the_budget_is_spent():
     last = result.train_metrics_clientapp[rounds]
     assert last["epsilon"] == strategy.accountant.get_epsilon(1e-6) and abs(last["reports"] - 10_000) < 430
     assert list(result.evaluate_metrics_serverapp) == list(range(rounds + 1))
-    # About 10,000 reports of noise 1.5 a round.
+    # About 10,000 reports a round, each coordinate at most 2: six standard deviations are 0.12.
     wanted = min(1.0, 0.3 * rounds)
     for array in result.arrays.to_numpy_ndarrays():
-        assert abs(array - wanted).max() < 0.1 * math.sqrt(rounds)
+        assert abs(array - wanted).max() < 0.12 * math.sqrt(rounds)
 
 
 def test_the_budget_raises_flowers_exception_and_the_result_stays():
     of = task(cohort=500)
-    strategy = ShuffleStrategy(of, epsilon=1.0, delta=1e-6, at_budget="raise")
-    with pytest.raises(PrivacyBudgetExhausted, match="would exceed epsilon=1.0"):
+    strategy = ShuffleStrategy(of, epsilon=3.0, delta=1e-6, at_budget="raise")
+    with pytest.raises(PrivacyBudgetExhausted, match="would exceed epsilon=3.0"):
         strategy.start(Nodes(2, ShuffleMod(of), towards(1.0, 500)), arrays(), num_rounds=1000)
     assert len(strategy.result.train_metrics_clientapp) == strategy.accountant.num_releases >= 1
     assert strategy.result.arrays.to_numpy_ndarrays()[0].mean() != 0
@@ -422,7 +428,7 @@ def test_the_budget_raises_flowers_exception_and_the_result_stays():
 
 def test_the_round_is_charged_before_a_node_is_asked(tmp_path):
     of, ledger = task(cohort=500), tmp_path / "ledger.json"
-    strategy = ShuffleStrategy(of, epsilon=2.0, delta=1e-6, ledger=ledger)
+    strategy = ShuffleStrategy(of, epsilon=4.0, delta=1e-6, ledger=ledger)
     written = []
 
     def app(message, context):
@@ -433,15 +439,15 @@ def test_the_round_is_charged_before_a_node_is_asked(tmp_path):
         strategy.start(Nodes(2, ShuffleMod(of), app), arrays(), num_rounds=3)
     assert written == [1]
     # After a restart the ledger goes on.
-    again = ShuffleStrategy(of, epsilon=2.0, delta=1e-6, ledger=ledger)
+    again = ShuffleStrategy(of, epsilon=4.0, delta=1e-6, ledger=ledger)
     assert again.accountant.num_releases == 1 and again.rounds_left == strategy.rounds_left - 1
     with pytest.raises(shuffledp.StateError):
-        ShuffleStrategy(of, epsilon=3.0, delta=1e-6, ledger=ledger)
+        ShuffleStrategy(of, epsilon=5.0, delta=1e-6, ledger=ledger)
 
 
 def test_a_round_with_too_few_clients_is_discarded_and_stays_charged():
     of = task(cohort=500)
-    strategy = ShuffleStrategy(of, epsilon=2.0, delta=1e-6)
+    strategy = ShuffleStrategy(of, epsilon=4.0, delta=1e-6)
     result = strategy.start(Nodes(2, ShuffleMod(of), towards(1.0, 500), deaf=[2]), arrays(), num_rounds=2)
     assert strategy.accountant.num_releases == 2 and not result.train_metrics_clientapp
     assert all((array == 0).all() for array in result.arrays.to_numpy_ndarrays())
@@ -449,7 +455,7 @@ def test_a_round_with_too_few_clients_is_discarded_and_stays_charged():
 
 def test_a_round_waits_for_its_nodes():
     of = task(cohort=500)
-    strategy = ShuffleStrategy(of, epsilon=2.0, delta=1e-6, node_seconds=0.0)
+    strategy = ShuffleStrategy(of, epsilon=4.0, delta=1e-6, node_seconds=0.0)
     with pytest.raises(shuffledp.ParameterError, match="2 nodes are needed for 1,000 clients"):
         strategy.start(Nodes(1, ShuffleMod(of), towards(1.0, 500)), arrays(), num_rounds=1)
     assert strategy.accountant.num_releases == 0
@@ -475,7 +481,7 @@ def test_frames_that_no_client_sends_are_left_out():
 
     impossible = numpy.full((3, MECHANISM.frame_len), 255, numpy.uint8)
     _, metrics = strategy.aggregate_train(1, [honest, reply(impossible)])
-    assert metrics["reports"] + metrics["rejected"] == 503
+    assert (metrics["reports"], metrics["rejected"]) == (500, 3)
     # Too many for one node, and frames of another length, say nothing at all.
     many = numpy.zeros((501, MECHANISM.frame_len), numpy.uint8)
     for wrong in [many, many[:5, :-1].copy(), many[:5].astype(numpy.int64)]:

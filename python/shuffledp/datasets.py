@@ -6,7 +6,7 @@
 ((100, 784), dtype('uint8'), 10)
 >>> features = datasets.load({"kind": "digits", "train": 100, "test": 50}, {"scattering": {"scales": 3, "angles": 4}})
 >>> features.test_x.shape
-(50, 1521)
+(50, 976)
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@
 ...     torch.nn.functional.cross_entropy(shuffled.module(x), y).backward()
 ...     shuffled.optimizer.step()
 >>> len(shuffled.accountant), round(shuffled.accountant.get_epsilon(1e-5), 2)
-(10, 0.54)
+(10, 0.04)
 
 Opacus itself adds noise once, to the sum of the gradients, and its accountants assume that. Here
 every clipped gradient is randomized before the sum, by a randomizer of

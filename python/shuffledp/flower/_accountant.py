@@ -47,7 +47,7 @@ class ShuffleAccountant:
     >>> from shuffledp.randomizers import PrivUnit
     >>> unit = PrivUnit(local_epsilon=2.0, dimension=500, clip=1.0)
     >>> task = Task(clients=100_000, randomizer=unit, check_in=0.1, anonymity="simulation")
-    >>> accountant = ShuffleAccountant(ShuffleConfig(1e-6, task.clients, max_epsilon=0.26))
+    >>> accountant = ShuffleAccountant(ShuffleConfig(1e-6, task.clients, max_epsilon=0.09))
     >>> accountant.compose(task, 50)
     >>> accountant.would_exceed(task), accountant.would_exceed(task, count=50)
     (False, True)

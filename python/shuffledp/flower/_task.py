@@ -37,7 +37,7 @@ class Task:
     >>> unit = PrivUnit(local_epsilon=2.0, dimension=500, clip=1.0)
     >>> task = Task(clients=100_000, randomizer=unit, check_in=0.1, anonymity="simulation")
     >>> round(task.epsilon(rounds=50, delta=1e-6), 2)
-    0.26
+    0.07
     >>> Task(clients=100_000, randomizer=unit, check_in=0.1).epsilon(rounds=50, delta=1e-6) > 50
     True
     """
