@@ -7,10 +7,12 @@ import importlib
 import json
 import math
 import pickle
+import re
 
 import numpy
 import pytest
 import shuffledp
+from conftest import ROOT
 from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, MetricRecord, RecordDict
 from flwr.serverapp import GaussianPrivacyEvent
 from flwr.serverapp.exception import PrivacyBudgetExhausted
@@ -73,6 +75,16 @@ def frames(reply) -> numpy.ndarray:
 def test_docstrings(name):
     result = doctest.testmod(importlib.import_module(f"shuffledp.flower.{name}"))
     assert result.attempted > 0 and result.failed == 0
+
+
+def test_page(capsys):
+    """Python in the guide prints what its comments say."""
+    text = (ROOT / "docs" / "guides" / "flower.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    expected = [line for block in blocks for line in re.findall(r"^print\(.*\)  # (.*)$", block, flags=re.MULTILINE)]
+    for block in blocks:
+        exec(compile(block, "flower.md", "exec"), {})
+    assert expected and capsys.readouterr().out.splitlines() == expected
 
 
 # The task.

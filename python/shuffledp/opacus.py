@@ -83,7 +83,6 @@ class ShuffledOptimizer(DPOptimizer):  # type: ignore[misc]
         # Nobody may read a noise multiplier of 0 as that of the sum.
         self.noise_multiplier = None
         self._aggregator = randomizer.aggregator()
-        self._charge: Optional[Callable[[], None]] = None
 
     def clip_and_accumulate(self) -> None:
         """Randomizes each example's gradient, and adds the reports up."""
@@ -168,6 +167,10 @@ class ShuffleAccountant(IAccountant):  # type: ignore[misc]
         """An upper bound on ε at this δ, for replacing one example."""
         return self._accountant.epsilon(delta)
 
+    def rounds_left(self, *, epsilon: float, delta: float, round: Dict[str, Any]) -> int:
+        """The number of further such rounds within the budget."""
+        return self._accountant.rounds_left(epsilon=epsilon, delta=delta, **round)
+
     def local_epsilon(self) -> float:
         """The sum of the local ε of all rounds: what holds without a shuffler."""
         return self._accountant.local_epsilon()
@@ -207,6 +210,12 @@ class Shuffled(NamedTuple):
     optimizer: ShuffledOptimizer
     loader: Any
     accountant: ShuffleAccountant
+    # One step, in the words of Accountant.compose.
+    round: Dict[str, Any]
+
+    def rounds_left(self, *, epsilon: float, delta: float) -> int:
+        """The number of further steps within the budget."""
+        return self.accountant.rounds_left(epsilon=epsilon, delta=delta, round=self.round)
 
 
 def make_shuffled(
@@ -236,8 +245,10 @@ def make_shuffled(
     accountant = ShuffleAccountant() if accountant is None else accountant
     # Up to the next value that the sampler can tell apart: an upper bound needs the larger rate.
     check_in = min(1.0, math.ceil(sampled.sample_rate * _COIN_STEPS) / _COIN_STEPS)
-    shuffled.attach_step_hook(accountant.hook(clients=len(loader.dataset), check_in=check_in))
-    return Shuffled(module, shuffled, sampled, accountant)
+    clients = len(loader.dataset)
+    shuffled.attach_step_hook(accountant.hook(clients=clients, check_in=check_in))
+    round = {"clients": clients, "check_in": check_in, "randomizer": randomizer}
+    return Shuffled(module, shuffled, sampled, accountant, round)
 
 
 def _checked(module: torch.nn.Module, loss_reduction: str) -> Any:
