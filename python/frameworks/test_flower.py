@@ -249,6 +249,9 @@ def test_a_client_refuses_a_model_of_another_size():
 def test_an_app_that_returns_other_shapes_is_told_so(wrong):
     of = task()
     assert "shapes" in ShuffleMod(of)(message(of), context(), returns(wrong)).error.reason
+    # Not on a device: the server would learn that something there is different.
+    of = task(anonymity="none")
+    assert len(frames(ShuffleMod(of)(message(of), context(), returns(wrong)))) == 1
 
 
 def test_no_second_report_in_a_round():
