@@ -1,4 +1,4 @@
-//! What the services need of the machine beneath them.
+//! Clock and files of the machine that a service runs on.
 //!
 //! - [`Clock`]: the time, from a place that tests can set
 //! - [`free_space`]: how much a disk still takes
