@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test test-checked explore explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
+.PHONY: help test test-checked explore explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -11,6 +11,9 @@ help:
 	@echo "make test-explorer     the page in a headless Chromium, against the command line"
 	@echo "make test-checked      every Rust test with debug assertions and overflow checks; PACKAGES=\"-p NAME\" chooses"
 	@echo "make explore           property tests with ROUNDS random seeds; failing seeds are kept"
+	@echo "make test-flower       shuffledp.flower, its example app and a histogram on Ray, in a venv of their own; part of make test"
+	@echo "make test-pfl          shuffledp.pfl, likewise"
+	@echo "make test-opacus       shuffledp.opacus, with PyTorch: 5.5 GB"
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
@@ -40,6 +43,10 @@ test-explorer:
 	@CARGO="$(CARGO)" bash tools/need.sh wasm chromium
 	@$(MAKE) explorer
 	python3 tools/test_explorer.py
+
+test-flower test-pfl test-opacus: test-%:
+	@CARGO="$(CARGO)" bash tools/python.sh setup
+	@CARGO="$(CARGO)" bash tools/python.sh framework $*
 
 # The first half takes seconds, and `make test` does it too. cargo-deny is built once, in some minutes, and typos comes
 # as a wheel; both stay below target/tools.
