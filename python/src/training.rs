@@ -33,7 +33,6 @@ fn names_of_presets() -> Vec<&'static str> {
 /// Reads a preset, a file, or JSON text, and returns it as TOML text with the changes.
 #[pyfunction]
 #[pyo3(name = "_configuration", signature = (*, preset=None, path=None, json=None, seed=None, rounds=None, target_epsilon=None, hold_out=None))]
-#[expect(clippy::too_many_arguments, reason = "as many as the command line has flags")]
 fn configuration(
     preset: Option<&str>,
     path: Option<PathBuf>,
