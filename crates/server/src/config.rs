@@ -6,7 +6,7 @@ use shuffledp_learning::models::ModelConfig;
 use shuffledp_learning::step::StepRule;
 use shuffledp_learning::training::{DataConfig, Preparation};
 use shuffledp_question::configured::ConfiguredRandomizer;
-use shuffledp_transport::ListenConfig;
+use shuffledp_transport::{ClientConfig, ListenConfig};
 use std::path::{Path, PathBuf};
 
 /// Everything a server needs to know.
@@ -29,6 +29,13 @@ pub struct ServerConfig {
     /// How long things take.
     #[serde(default)]
     pub round: RoundConfig,
+    /// How the shuffler is asked whether it is there.
+    #[serde(default)]
+    pub http: ClientConfig,
+    /// Whether an open round of another task is given up for this one. Not a setting of the file: who starts
+    /// the server says it, once.
+    #[serde(skip)]
+    pub new_task: bool,
 }
 
 /// What is learned, and under which promises. All of it is signed and shown to clients.
@@ -97,6 +104,9 @@ pub struct RoundConfig {
     /// A batch of fewer reports is refused, whatever the shuffler's own minimum is; no step is
     /// taken if fewer of them count.
     pub min_batch: u64,
+    /// After so many rounds in a row without a batch no further round is opened until the shuffler
+    /// answers or an operator says so.
+    pub pause_after: u64,
 }
 
 impl Default for RoundConfig {
@@ -109,6 +119,7 @@ impl Default for RoundConfig {
             evaluate_every: 1,
             max_reports: 10_000_000,
             min_batch: 2,
+            pause_after: 3,
         }
     }
 }
@@ -134,6 +145,7 @@ impl ServerConfig {
         config.data_directory = config.data_directory.map(|directory| folder.join(directory));
         config.data.find_from(folder)?;
         config.listen.relative_to(folder);
+        config.http.relative_to(folder);
         config.round.check()?;
         Ok(config)
     }
@@ -156,6 +168,7 @@ impl RoundConfig {
             ("evaluate_every", self.evaluate_every),
             ("max_reports", self.max_reports),
             ("min_bytes_per_second", self.min_bytes_per_second),
+            ("pause_after", self.pause_after),
         ] {
             if number == 0 {
                 return Err(out_of_range(name, "at least 1", number));

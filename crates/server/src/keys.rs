@@ -101,6 +101,11 @@ impl KeyRing {
         Ok(Self { folder: Some(folder.to_owned()), ..ServerKeys::read(folder)?.into() })
     }
 
+    /// Their folder, if they follow one.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// Signs tasks and rounds.
     pub(crate) fn signing(&self) -> &SigningKey {
         &self.signing

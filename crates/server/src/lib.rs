@@ -14,12 +14,15 @@ mod error;
 mod http;
 mod init;
 mod keys;
+mod link;
+mod operate;
 mod plan;
 mod privacy;
 mod published;
 mod run;
 mod service;
 pub mod store;
+mod timekeeper;
 #[cfg(test)]
 mod tests;
 
@@ -27,5 +30,6 @@ pub use config::{RoundConfig, ServerConfig, ShufflerConfig, TaskConfig};
 pub use error::{Result, ServerError};
 pub use init::init;
 pub use keys::ServerKeys;
+pub use operate::{abandon, backup, resume};
 pub use run::{Identity, Parts, RunningServer, identity, run, start};
 pub use shuffledp_host::{Clock, SystemClock};

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::service::{self, InitArgs, KeyArgs};
 use serde::Serialize;
-use shuffledp_server::{Identity, ServerConfig, ServerError, ServerKeys, identity, init};
+use shuffledp_server::{Identity, ServerConfig, ServerError, ServerKeys, abandon, backup, identity, init, resume};
 use std::path::PathBuf;
 
 /// Run the server: publishes tasks and rounds, accepts shuffled batches, stops at the budget
@@ -21,6 +21,13 @@ pub(crate) struct ServerArgs {
     /// The configuration file (TOML)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, required = true)]
     config: Option<PathBuf>,
+
+    /// Give up the open round of another task, if the configuration has a new one
+    ///
+    /// A changed [task] is another task, which clients do not know. Without this flag the server
+    /// refuses to start while a round of the old task is open.
+    #[arg(long, requires = "config")]
+    new_task: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -39,6 +46,52 @@ enum ServerCommand {
     /// A running server uses it from its next round on. Until then, older keys open the reports
     /// sealed to them; when that round opens, the server deletes the older keys.
     RotateKey(KeyArgs),
+
+    /// Tell a paused server to open rounds again
+    ///
+    /// A server pauses when no batch came for several rounds in a row, or when the clock may be
+    /// wrong. It goes on by itself when the shuffler answers and its clock agrees; this command says
+    /// that you know better.
+    Resume(KeyArgs),
+
+    /// Work with rounds
+    #[command(subcommand)]
+    Rounds(RoundsCommand),
+
+    /// Copy the store to a new file, whether the server runs or not
+    ///
+    /// The copy is the store as it is at one moment. Rounds that open later are not in it: see
+    /// `shuffledp server restore --help` before you use it.
+    Backup(BackupArgs),
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum RoundsCommand {
+    /// Give up the open round; it stays charged
+    ///
+    /// For a round that would stay open too long, for example because the clock was wrong when it
+    /// opened. Asks the running server.
+    Abandon(AbandonArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct AbandonArgs {
+    /// The round's number, as the server's page and log show it
+    #[arg(value_name = "ROUND")]
+    round: u64,
+
+    #[command(flatten)]
+    key: KeyArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct BackupArgs {
+    /// The new file
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    output: PathBuf,
+
+    #[command(flatten)]
+    key: KeyArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -46,7 +99,9 @@ Examples:
   $ shuffledp server init my-server
   $ shuffledp server show --config my-server/server.toml
   $ shuffledp server --config my-server/server.toml
-  $ shuffledp server rotate-key --config my-server/server.toml";
+  $ shuffledp server rotate-key --config my-server/server.toml
+  $ shuffledp server rounds abandon 12 --config my-server/server.toml
+  $ shuffledp server backup --config my-server/server.toml --output ledger-copy.sqlite";
 
 /// The server's verifying key and the task's hash, which clients pin, as printed.
 #[derive(Serialize)]
@@ -74,8 +129,15 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
             let id = ServerKeys::rotate(&ServerConfig::read(&args.config)?.keys)?;
             service::rotated(args, id.0)
         }
+        (Some(ServerCommand::Resume(args)), _) => done(args, &resume(&ServerConfig::read(&args.config)?)?),
+        (Some(ServerCommand::Rounds(RoundsCommand::Abandon(args))), _) => {
+            done(&args.key, &abandon(&ServerConfig::read(&args.key.config)?, args.round)?)
+        }
+        (Some(ServerCommand::Backup(args)), _) => {
+            done(&args.key, &backup(&ServerConfig::read(&args.key.config)?, &args.output)?)
+        }
         (None, Some(config)) => {
-            let config = ServerConfig::read(config)?;
+            let config = ServerConfig { new_task: args.new_task, ..ServerConfig::read(config)? };
             service::run(async |shutdown| shuffledp_server::run(config, shutdown).await)
         }
         // clap requires one of the two.
@@ -83,11 +145,27 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
     }
 }
 
+/// What a command did, as printed.
+#[derive(Serialize)]
+struct Done<'a> {
+    done: &'a str,
+}
+
+fn done(args: &KeyArgs, sentence: &str) -> Result<(), Failure> {
+    if args.form.json {
+        return output::print_json(&Done { done: sentence });
+    }
+    output::print(&format!("{sentence}\n"))
+}
+
 impl From<ServerError> for Failure {
     /// Errors that the user can fix are usage errors; all others are failures.
     fn from(error: ServerError) -> Self {
         match error {
             ServerError::Config(sentence) => Self::Usage(sentence),
+            error @ (ServerError::TaskChanged | ServerError::InUse(_) | ServerError::NotRunning) => {
+                Self::Usage(error.to_string())
+            }
             other => Self::Failed(other.into()),
         }
     }

@@ -72,5 +72,6 @@ pub(super) async fn health() -> &'static str {
 
 /// For Prometheus.
 pub(super) async fn metrics(State(service): State<Arc<Service>>) -> Response {
-    content(service.published().metrics.clone(), "text/plain; version=0.0.4", "no-store")
+    let text = [&service.published().metrics[..], service.live_metrics().as_bytes()].concat();
+    content(text.into(), "text/plain; version=0.0.4", "no-store")
 }
