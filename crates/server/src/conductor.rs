@@ -7,7 +7,9 @@ use crate::batch::Gathered;
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
 use crate::plan::Plan;
-use crate::store::{BatchRecord, Beginning, Closing, ClosingBatch, Opening, RoundSummary, Status, Store, TaskRecord};
+use crate::store::{
+    BatchRecord, Beginning, Charges, Closing, ClosingBatch, Opening, RoundSummary, Status, Store, TaskRecord,
+};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::models::Model;
@@ -168,6 +170,11 @@ impl Conductor {
     /// All rounds so far, for people.
     pub(crate) fn rounds(&mut self) -> Result<Vec<RoundSummary>> {
         self.store.rounds(&self.plan.hash())
+    }
+
+    /// Everything that was charged, by task and round.
+    pub(crate) fn charges(&mut self) -> Result<Vec<Charges>> {
+        self.store.charges()
     }
 
     /// Copies the store to a new file.

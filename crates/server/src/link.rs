@@ -10,7 +10,7 @@ use shuffledp_transport::reqwest::header::{AGE, DATE, HeaderMap};
 use shuffledp_transport::{ClientConfig, HttpClient, TransportError, bytes_at_most, join};
 use shuffledp_wire::{ShufflerKeys, Signed, VerifyingKey, paths};
 use std::error::Error;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Until an answer must have come.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -90,7 +90,7 @@ fn innermost(error: &dyn Error) -> String {
 pub(crate) fn date(millis: u64) -> String {
     // The year 9999 is the last that has this form.
     let time = UNIX_EPOCH + Duration::from_millis(millis.min(253_402_300_799_000));
-    httpdate::fmt_http_date(SystemTime::from(time))
+    httpdate::fmt_http_date(time)
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! What operators ask of a server that runs, through files in its folder of keys: whoever may write
 //! there is the operator. The request is one file, the answer another; nothing listens for it.
 
+use crate::check::in_full;
 use crate::config::ServerConfig;
 use crate::error::{Result, ServerError};
+use crate::ledger_file::LedgerFile;
 use crate::service::Service;
 use crate::store::{FileStore, Store};
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,8 @@ enum Request {
         /// The file.
         to: PathBuf,
     },
+    /// Tell what was charged.
+    Ledger,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -84,6 +88,26 @@ pub fn backup(config: &ServerConfig, to: &Path) -> Result<String> {
         Err(ServerError::InUse(_)) => ask(&config.keys, Request::Backup { to }),
         Err(error) => Err(error),
     }
+}
+
+/// The ledger of the store, whether a server runs or not.
+pub fn export_ledger(config: &ServerConfig) -> Result<LedgerFile> {
+    if !config.store.exists() {
+        return Err(ServerError::Config(format!("there is no store at {}", config.store.display())));
+    }
+    match FileStore::open(&config.store) {
+        Ok(mut store) => Ok(LedgerFile::new(store.charges()?)),
+        Err(ServerError::InUse(_)) => LedgerFile::parse(&ask(&config.keys, Request::Ledger)?),
+        Err(error) => Err(error),
+    }
+}
+
+/// Charges in the store what is in a ledger and not in the store, while no server runs. Returns how many rounds that was.
+pub fn import_ledger(config: &ServerConfig, ledger: &LedgerFile) -> Result<u64> {
+    let mut store = FileStore::open(&config.store)?;
+    let before = LedgerFile::new(store.charges()?).rounds();
+    store.charge(ledger.charges())?;
+    Ok(LedgerFile::new(store.charges()?).rounds() - before)
 }
 
 /// Asks the server whose keys are in `folder`, and waits for its answer.
@@ -141,8 +165,8 @@ fn answer_one(service: &Service, folder: &Path) -> Result<()> {
     let (place, answer) = (folder.join(REQUEST), folder.join(ANSWER));
     let asked = std::fs::read(&place).map_err(ServerError::file("read", &place))?;
     std::fs::remove_file(&place).map_err(ServerError::file("remove", &place))?;
-    let Asked { id, request } = serde_json::from_slice(&asked)
-        .map_err(|error| ServerError::Config(format!("{}: {error}", place.display())))?;
+    let Asked { id, request } =
+        serde_json::from_slice(&asked).map_err(|error| ServerError::Config(format!("{}: {error}", place.display())))?;
     let outcome = match perform(service, request) {
         Ok(sentence) => Outcome::Done(sentence),
         Err(error) => Outcome::Refused(in_full(&error)),
@@ -157,16 +181,6 @@ fn perform(service: &Service, request: Request) -> Result<String> {
         Request::Resume => service.resume(),
         Request::Abandon { round } => service.abandon(round),
         Request::Backup { to } => service.backup(&to),
+        Request::Ledger => service.ledger()?.to_text(),
     }
-}
-
-/// An error with its causes.
-fn in_full(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        text = format!("{text}: {deeper}");
-        cause = deeper.source();
-    }
-    text
 }

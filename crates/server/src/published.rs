@@ -12,9 +12,9 @@ use bytes::Bytes;
 use serde::Serialize;
 use shuffledp_learning::models::Model;
 use shuffledp_learning::monitor::CheckInMonitor;
+use shuffledp_transport::MetricsPage;
 use shuffledp_wire::ModelHash;
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 /// A view of the server at one moment.
 pub(crate) struct Published {
@@ -29,9 +29,9 @@ pub(crate) struct Published {
     /// `GET /v1/status`.
     pub(crate) status: Bytes,
     /// `GET /metrics`.
-    pub(crate) metrics: Bytes,
-    /// Why no round can be opened or served; empty if all is well.
-    pub(crate) reasons: Vec<String>,
+    pub(crate) metrics: String,
+    /// Why no round can be opened or served, with names for programs; empty if all is well.
+    pub(crate) reasons: Vec<(&'static str, String)>,
     /// When the open round opened.
     pub(crate) opened: Option<u64>,
 }
@@ -67,13 +67,13 @@ struct OpenDocument {
 }
 
 impl Published {
-    /// Of what the conductor knows, and `warnings` of what else is wrong; without a phase it has only just been set up.
+    /// Of what the conductor knows, and the `problems` that there are otherwise, by name; without a phase it has only just been set up.
     pub(crate) fn new(
         plan: &Plan,
         conductor: &mut Conductor,
         keys: &KeyRing,
         phase: Option<Phase>,
-        mut warnings: Vec<String>,
+        problems: Vec<(&'static str, String)>,
     ) -> Result<Self> {
         let rounds = conductor.rounds()?;
         let privacy = PrivacyStatement::new(plan, conductor)?;
@@ -98,8 +98,9 @@ impl Published {
         };
         let opened = open.as_ref().map(|open| open.opens);
         let silence = silence(conductor, &rounds, phase);
-        let mut reasons = warnings.clone();
-        reasons.extend(silence.clone().filter(|_| phase == "paused"));
+        let mut warnings: Vec<String> = problems.iter().map(|(_, problem)| problem.clone()).collect();
+        let mut reasons = problems;
+        reasons.extend(silence.clone().filter(|_| phase == "paused").map(|silence| ("paused", silence)));
         warnings.extend(silence);
         warnings.extend(participation(plan, &rounds));
         let task = plan.task();
@@ -123,7 +124,7 @@ impl Published {
             stored: conductor.models()?,
             privacy: json(&privacy)?,
             status: json(&status)?,
-            metrics: metrics(&rounds, &privacy, conductor.silent(), phase == "paused").into(),
+            metrics: metrics(&rounds, &privacy, conductor.silent(), phase == "paused"),
             reasons,
             opened,
         })
@@ -147,7 +148,11 @@ fn silence(conductor: &Conductor, rounds: &[RoundSummary], phase: &str) -> Optio
         (Some(round), None) => format!("no batch since round {}, before this server started", round.round),
         (None, None) => "no batch yet".to_owned(),
     };
-    let charged = if silent == 1 { "1 round was charged without one".to_owned() } else { format!("{silent} rounds in a row were charged without one") };
+    let charged = if silent == 1 {
+        "1 round was charged without one".to_owned()
+    } else {
+        format!("{silent} rounds in a row were charged without one")
+    };
     let paused = if phase == "paused" {
         "; no further round is opened until the shuffler answers, or `shuffledp server resume` says so"
     } else {
@@ -172,28 +177,21 @@ fn json(value: &impl Serialize) -> Result<Bytes> {
 
 /// Prometheus' text format. Nothing here says more than a batch does: no times, no senders.
 fn metrics(rounds: &[RoundSummary], privacy: &PrivacyStatement, silent: u64, paused: bool) -> String {
-    let ended = |status: Status| rounds.iter().filter(|round| round.status == status).count() as f64;
-    let sum = |of: fn(&RoundSummary) -> u64| rounds.iter().map(of).sum::<u64>() as f64;
-    let accuracy = rounds.iter().rev().find_map(|round| round.test_accuracy);
-    let mut text = String::new();
-    let mut add = |name: &str, kind: &str, help: &str, value: f64| {
-        // Writing into a String cannot fail.
-        let _ = writeln!(text, "# HELP shuffledp_server_{name} {help}\n# TYPE shuffledp_server_{name} {kind}");
-        let value = if value == f64::INFINITY { "+Inf".to_owned() } else { value.to_string() };
-        let _ = writeln!(text, "shuffledp_server_{name} {value}");
-    };
-    add("rounds_charged_total", "counter", "Rounds that were opened, and charged.", privacy.rounds as f64);
-    add("rounds_done_total", "counter", "Rounds that ended with a batch.", ended(Status::Done));
-    add("rounds_expired_total", "counter", "Rounds that ended without one.", ended(Status::Expired));
-    add("reports_accepted_total", "counter", "Reports that were aggregated.", sum(|round| round.accepted));
-    add("reports_rejected_total", "counter", "Reports that were not.", sum(|round| round.rejected));
-    add("rounds_without_batch", "gauge", "Rounds in a row, up to the last, that ended without a batch.", silent as f64);
-    add("paused", "gauge", "1 if no further round is opened until something changes.", f64::from(u8::from(paused)));
-    add("rounds_left", "gauge", "Rounds that may still be opened.", privacy.rounds_left as f64);
-    add("epsilon", "gauge", "At least what has been spent.", privacy.epsilon);
-    add("epsilon_budget", "gauge", "What is never exceeded.", privacy.budget);
-    if let Some(accuracy) = accuracy {
-        add("test_accuracy", "gauge", "Share of the test examples that the model gets right.", accuracy);
+    let ended = |status: Status| rounds.iter().filter(|round| round.status == status).count() as u64;
+    let sum = |of: fn(&RoundSummary) -> u64| rounds.iter().map(of).sum::<u64>();
+    let mut page = MetricsPage::new("shuffledp_server");
+    page.counter("rounds_charged", "Rounds that were opened, and charged.", privacy.rounds);
+    page.counter("rounds_done", "Rounds that ended with a batch.", ended(Status::Done));
+    page.counter("rounds_expired", "Rounds that ended without one.", ended(Status::Expired));
+    page.counter("reports_accepted", "Reports that were aggregated.", sum(|round| round.accepted));
+    page.counter("reports_rejected", "Reports that were not.", sum(|round| round.rejected));
+    page.gauge("rounds_without_batch", "Rounds in a row, up to the last, that ended without a batch.", silent as f64);
+    page.gauge("paused", "1 if no further round is opened until something changes.", f64::from(u8::from(paused)));
+    page.gauge("rounds_left", "Rounds that may still be opened.", privacy.rounds_left as f64);
+    page.gauge("epsilon", "At least what has been spent.", privacy.epsilon);
+    page.gauge("epsilon_budget", "What is never exceeded.", privacy.budget);
+    if let Some(accuracy) = rounds.iter().rev().find_map(|round| round.test_accuracy) {
+        page.gauge("test_accuracy", "Share of the test examples that the model gets right.", accuracy);
     }
-    text
+    page.finish()
 }

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::service::Service;
 use crate::store::{FileStore, Store};
 use shuffledp_host::{Clock, SystemClock};
-use shuffledp_transport::{ClientConfig, ListenConfig, Serving, Shutdown};
+use shuffledp_transport::{ClientConfig, ListenConfig, Serving, Shutdown, admin_router, serve_admin};
 use shuffledp_wire::{TaskHash, VerifyingKey};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -96,6 +96,7 @@ pub fn identity(config: &ServerConfig) -> Result<Identity> {
 #[derive(Debug)]
 pub struct RunningServer {
     serving: Serving,
+    admin: Option<Serving>,
     conducting: JoinHandle<()>,
     task: TaskHash,
     verifying_key: VerifyingKey,
@@ -114,6 +115,8 @@ pub async fn start(
     let service = tokio::task::spawn_blocking(move || Service::new(plan, keys, times, store, clock)).await;
     let service = Arc::new(service.map_err(|error| ServerError::Interrupted(error.to_string()))??);
     let serving = shuffledp_transport::serve(listen, http::router(Arc::clone(&service)), shutdown.clone()).await?;
+    let operations = Arc::new(http::Operations { service: Arc::clone(&service), link: serving.link() });
+    let admin = serve_admin(listen, admin_router(operations), shutdown.clone()).await?;
     let conducting = tokio::spawn(async move {
         tokio::select! {
             () = conduct(Arc::clone(&service)) => {}
@@ -123,7 +126,7 @@ pub async fn start(
             () = shutdown.stopped() => {}
         }
     });
-    Ok(RunningServer { serving, conducting, task, verifying_key })
+    Ok(RunningServer { serving, admin, conducting, task, verifying_key })
 }
 
 impl RunningServer {
@@ -135,6 +138,11 @@ impl RunningServer {
     /// The same, as a URL.
     pub fn url(&self) -> String {
         self.serving.url()
+    }
+
+    /// Where it tells operators how it is, if it does.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(Serving::address)
     }
 
     /// The task's hash.
@@ -150,6 +158,9 @@ impl RunningServer {
     /// Waits until it was told to stop and has stopped.
     pub async fn ended(self) -> Result<()> {
         self.serving.ended().await?;
+        if let Some(admin) = self.admin {
+            admin.ended().await?;
+        }
         self.conducting.await.map_err(|error| ServerError::Interrupted(error.to_string()))
     }
 }

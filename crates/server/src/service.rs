@@ -7,14 +7,15 @@ use crate::conductor::{Admission, Conductor, Pause, Phase};
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
 use crate::keys::KeyRing;
+use crate::ledger_file::LedgerFile;
 use crate::link::Contact;
 use crate::plan::Plan;
 use crate::published::Published;
 use crate::store::{BatchRecord, Store};
 use crate::timekeeper::{Doubt, Timekeeper};
 use bytes::Bytes;
-use std::fmt::Write as _;
 use shuffledp_host::Clock;
+use shuffledp_transport::{Counter, MetricsPage};
 use shuffledp_wire::{BatchHeader, BatchId, ModelHash, RoundContext, RoundOffer, Signed, Task};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::Notify;
@@ -37,6 +38,7 @@ pub(crate) struct Service {
     phase: Mutex<Option<Phase>>,
     /// Why rounds cannot be opened or ended at the moment.
     failure: Mutex<Option<String>>,
+    failures: Counter,
     signed_task: Bytes,
     /// Wakes the one who opens rounds and ends them.
     changed: Notify,
@@ -60,8 +62,8 @@ impl Service {
         let last = conductor.last_round().map(|last| (last.opens, last.gives_up));
         let timekeeper = Timekeeper::new(&*clock, last, times.window().saturating_add(times.grace()));
         let link = LinkState { last_good: None, began: clock.uptime(), failure: None };
-        let warnings = timekeeper.doubt().map(clock_warning).into_iter().collect();
-        let published = Published::new(&plan, &mut conductor, &keys, None, warnings)?;
+        let problems = timekeeper.doubt().map(clock_problem).into_iter().collect();
+        let published = Published::new(&plan, &mut conductor, &keys, None, problems)?;
         Ok(Self {
             plan,
             keys,
@@ -73,6 +75,7 @@ impl Service {
             published: RwLock::new(Arc::new(published)),
             phase: Mutex::new(None),
             failure: Mutex::new(None),
+            failures: Counter::default(),
             signed_task,
             changed: Notify::new(),
             receiving: Mutex::new(Vec::new()),
@@ -225,7 +228,7 @@ impl Service {
             return Ok(());
         }
         match doubt {
-            Some(doubt) => tracing::error!("{}", clock_warning(doubt)),
+            Some(doubt) => tracing::error!("{}", clock_problem(doubt).1),
             None => tracing::info!("the clock is right again"),
         }
         self.republish(&mut self.lock())?;
@@ -255,9 +258,10 @@ impl Service {
         Ok(format!("round {round} was given up; it stays charged"))
     }
 
-    /// Why this server cannot do its work now; empty if it can.
-    pub(crate) fn reasons(&self) -> Vec<String> {
+    /// Why this server cannot do its work now, with a name for programs; empty if it can.
+    pub(crate) fn reasons(&self) -> Vec<(&'static str, String)> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let failure = failure.map(|problem| ("store", problem));
         self.published().reasons.iter().cloned().chain(failure).collect()
     }
 
@@ -272,31 +276,40 @@ impl Service {
         Ok(format!("the store was copied to {}", to.display()))
     }
 
+    /// Everything that was charged. Blocks on the disk.
+    pub(crate) fn ledger(&self) -> Result<LedgerFile> {
+        Ok(LedgerFile::new(self.lock().charges()?))
+    }
+
     /// Remembers why rounds could not be opened or ended, until it works again.
     pub(crate) fn note_failure(&self, failure: Option<String>) {
+        if failure.is_some() {
+            self.failures.add_one();
+        }
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
     }
 
-    /// Figures that change while nothing else does, in Prometheus' text format.
-    pub(crate) fn live_metrics(&self) -> String {
+    /// All figures, in Prometheus' text format. Waits for no batch.
+    pub(crate) fn metrics(&self) -> String {
+        let published = self.published();
         let (age, up) = {
             let link = self.link();
             let age = self.clock.uptime().saturating_sub(link.last_good.unwrap_or(link.began));
             (age as f64 / 1000.0, link.last_good.is_some() && link.failure.is_none())
         };
         let doubted = self.timekeeper().doubt().is_some();
-        let mut text = String::new();
-        let mut add = |name: &str, help: &str, value: f64| {
-            // Writing into a String cannot fail.
-            let _ = writeln!(text, "# HELP shuffledp_server_{name} {help}\n# TYPE shuffledp_server_{name} gauge\nshuffledp_server_{name} {value}");
-        };
-        add("shuffler_up", "1 if the shuffler answered the last time it was asked.", f64::from(u8::from(up)));
-        add("shuffler_contact_age_seconds", "Since the shuffler last answered, or since the start.", age);
-        add("clock_doubted", "1 if no round is opened because the clock may be wrong.", f64::from(u8::from(doubted)));
-        if let Some(opens) = self.published().opened {
-            add("round_age_seconds", "Since the open round opened.", self.now().saturating_sub(opens) as f64 / 1000.0);
+        let flag = |is_so: bool| f64::from(u8::from(is_so));
+        let mut page = MetricsPage::new("shuffledp_server");
+        page.gauge("ready", "1 if it can do its work; /readyz has the reasons.", flag(self.reasons().is_empty()));
+        page.gauge("shuffler_up", "1 if the shuffler answered the last time it was asked.", flag(up));
+        page.gauge("shuffler_contact_age_seconds", "Since the shuffler last answered, or since the start.", age);
+        page.gauge("clock_doubted", "1 if no round is opened because the clock may be wrong.", flag(doubted));
+        page.counter("failures", "Attempts to open or end a round that failed.", self.failures.get());
+        if let Some(opens) = published.opened {
+            let age = self.now().saturating_sub(opens) as f64 / 1000.0;
+            page.gauge("round_age_seconds", "Since the open round opened.", age);
         }
-        text
+        published.metrics.clone() + &page.finish()
     }
 
     /// Why the shuffler did not answer, and why the clock is not believed.
@@ -346,8 +359,9 @@ impl Service {
         let (failure, doubt) = self.situation();
         // Some servers cannot reach their shuffler, which reaches them: batches that come are proof enough.
         let heard = conductor.last_batch().is_some() && conductor.silent() == 0;
-        let warnings = doubt.map(clock_warning).into_iter().chain(failure.filter(|_| !heard)).collect();
-        let published = Published::new(&self.plan, conductor, &self.keys, phase, warnings)?;
+        let failure = failure.filter(|_| !heard).map(|problem| ("shuffler", problem));
+        let problems = doubt.map(clock_problem).into_iter().chain(failure).collect();
+        let published = Published::new(&self.plan, conductor, &self.keys, phase, problems)?;
         *self.published.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(published);
         Ok(())
     }
@@ -377,8 +391,8 @@ struct LinkState {
     failure: Option<String>,
 }
 
-fn clock_warning(doubt: Doubt) -> String {
-    format!("{doubt}: {CLOCK_ADVICE}")
+fn clock_problem(doubt: Doubt) -> (&'static str, String) {
+    ("clock", format!("{doubt}: {CLOCK_ADVICE}"))
 }
 
 /// A batch that is coming in.

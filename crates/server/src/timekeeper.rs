@@ -179,10 +179,8 @@ mod tests {
 
     #[test]
     fn a_start_far_from_the_last_round_is_doubted_until_the_shuffler_or_an_operator_agrees() {
-        for (now, doubt) in [
-            (NOW - YEAR, Doubt::Behind { by: YEAR - PERIOD }),
-            (NOW + YEAR, Doubt::Ahead { by: YEAR }),
-        ] {
+        for (now, doubt) in [(NOW - YEAR, Doubt::Behind { by: YEAR - PERIOD }), (NOW + YEAR, Doubt::Ahead { by: YEAR })]
+        {
             let clock = ManualClock::at(now);
             let mut agreed = keeper(&clock);
             assert_eq!(agreed.doubt(), Some(doubt));

@@ -9,12 +9,14 @@ use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
-use shuffledp_server::store::{BatchRecord, Beginning, Charges, Closing, FileStore, Opening, RoundSummary, Store, TaskRecord};
+use shuffledp_server::store::{
+    BatchRecord, Beginning, Charges, Closing, FileStore, Opening, RoundSummary, Store, TaskRecord,
+};
 use shuffledp_server::{Clock, Parts, Result, ServerConfig, ServerKeys, start};
 use shuffledp_transport::{ClientConfig, HttpClient, Shutdown, join};
 use shuffledp_wire::{
-    BatchEncoder, BatchHeader, BatchId, ModelHash, RoundContext, RoundOffer, ShufflerSecretKeys, Signed, SigningKey, SystemRandom,
-    TaskHash, open_outer, paths, seal_report,
+    BatchEncoder, BatchHeader, BatchId, ModelHash, RoundContext, RoundOffer, ShufflerSecretKeys, Signed, SigningKey,
+    SystemRandom, TaskHash, open_outer, paths, seal_report,
 };
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};

@@ -1,17 +1,17 @@
 //! The store as one SQLite file.
 
+use super::migrations::{check_known, migrate};
 use super::row::{
     array, decode_charge, decode_state, encode_charge, encode_state, integer, model_hash, natural, parse_status,
     read_keys,
 };
-use super::migrations::migrate;
 use super::writes::{forget, insert_batch, insert_charges, insert_model, write};
 use super::{BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Status, Store, TaskRecord};
 use crate::error::{Result, ServerError};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use shuffledp_accounting::scheme::Round as AccountedRound;
-use shuffledp_wire::{BatchId, KeysHash, ModelHash, RoundContext, TaskHash, encode_keys};
 use shuffledp_host::files;
+use shuffledp_wire::{BatchId, KeysHash, ModelHash, RoundContext, TaskHash, encode_keys};
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
@@ -51,6 +51,26 @@ impl FileStore {
         migrate(&transaction)?;
         transaction.commit().map_err(complain)?;
         Ok(Self { connection })
+    }
+
+    /// The layout of a file, which is not changed; an error if this program cannot open it.
+    pub fn layout(path: &Path) -> Result<i64> {
+        let complain = |error: rusqlite::Error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseBusy) => ServerError::InUse(path.to_owned()),
+            _ => ServerError::store("read", error),
+        };
+        let file = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(complain)?;
+        let version = file.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(complain)?;
+        check_known(version)?;
+        Ok(version)
+    }
+
+    /// Gives up the round that is open, if one is, of whatever task. It stays charged.
+    pub(crate) fn abandon_open(&mut self) -> Result<()> {
+        self.transact(|transaction| {
+            let abandoned = transaction.execute("UPDATE rounds SET status = 'abandoned' WHERE status = 'open'", []);
+            abandoned.map(|_| ()).map_err(write)
+        })
     }
 
     /// All or nothing: an error on the way rolls back.

@@ -4,9 +4,7 @@ use super::world::{World, get, id, put};
 use crate::conductor::Phase;
 use crate::error::Result;
 use crate::service::Service;
-use crate::store::{
-    BatchRecord, Beginning, Charges, Closing, FileStore, Opening, RoundSummary, Store, TaskRecord,
-};
+use crate::store::{BatchRecord, Beginning, Charges, Closing, FileStore, Opening, RoundSummary, Store, TaskRecord};
 use axum::http::StatusCode;
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_accounting::scheme::Round as AccountedRound;

@@ -19,7 +19,11 @@ async fn starting_again_and_again_does_not_keep_a_round_open() {
         if world.round(&service).round == 2 {
             break;
         }
-        assert_eq!(status["open"]["gives_up"].as_u64(), Some(first.closes + 1 + GRACE), "put off once, at the first start");
+        assert_eq!(
+            status["open"]["gives_up"].as_u64(),
+            Some(first.closes + 1 + GRACE),
+            "put off once, at the first start"
+        );
         starts += 1;
         assert!(starts < 5, "the round is kept open for ever");
         drop(service);

@@ -46,6 +46,49 @@ async fn whatever_else_is_there_is_told_with_what_to_mend() {
     assert!(problem.contains("does not answer (") && problem.contains("task.shuffler.url"), "{problem}");
 }
 
+/// One line for each thing that could be wrong, and nothing started or written.
+#[tokio::test]
+async fn a_check_says_what_is_wrong_and_writes_nothing() {
+    let mut world = World::new();
+    let findings = crate::check(&world.config).await;
+    let wrong: Vec<_> = findings.iter().filter(|finding| !finding.is_good).map(|finding| finding.what).collect();
+    assert_eq!(wrong, ["keys", "shuffler"], "{findings:?}");
+    assert!(!world.store_path().exists());
+
+    crate::ServerKeys::create(&world.config.keys).unwrap();
+    let (stop, shutdown) = Shutdown::new();
+    let serving = serve(&ListenConfig::loopback(), shuffler(&SigningKey::from_seed(&[5; 32])), shutdown).await.unwrap();
+    world.config.task.shuffler.url = serving.url();
+    world.config.round.min_batch = 7;
+    let findings = crate::check(&world.config).await;
+    assert!(findings.iter().all(|finding| finding.is_good), "{findings:?}");
+    // The shuffler of these tests releases batches of 7.
+    world.config.round.min_batch = 8;
+    let findings = crate::check(&world.config).await;
+    let wrong = findings.iter().find(|finding| !finding.is_good).unwrap();
+    assert!(wrong.what == "shuffler" && wrong.sentence.contains("min_batch is 7"), "{wrong:?}");
+    world.config.round.min_batch = 7;
+
+    // A running server has the store, and that is as it should be.
+    let service = world.serve();
+    assert!(crate::check(&world.config).await.iter().all(|finding| finding.is_good));
+    drop(service);
+    std::fs::write(
+        world.store_path(),
+        "this is no database, whatever it is; it has more than a hundred bytes, as headers have",
+    )
+    .unwrap();
+    world.config.listen.tls =
+        Some(shuffledp_transport::TlsFiles { certificate: "no.pem".into(), key: "no.key".into() });
+    let findings = crate::check(&world.config).await;
+    let wrong: Vec<_> = findings.iter().filter(|finding| !finding.is_good).map(|finding| finding.what).collect();
+    assert_eq!(wrong, ["store", "listen"], "{findings:?}");
+    world.config.task.clients = 0;
+    let findings = crate::check(&world.config).await;
+    assert!(findings[0].what == "task" && findings[0].sentence.contains("clients"), "{findings:?}");
+    stop.stop();
+}
+
 #[test]
 fn an_address_that_shows_who_takes_part_is_refused() {
     let mut world = World::new();

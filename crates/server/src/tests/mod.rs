@@ -6,6 +6,7 @@ mod conductor;
 mod crashes;
 mod deadlines;
 mod endpoints;
+mod ledgers;
 mod links;
 mod migrations;
 mod operator;

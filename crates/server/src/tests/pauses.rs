@@ -32,11 +32,15 @@ async fn after_three_rounds_without_a_batch_nothing_more_is_charged() {
     let status = get(&service, "/v1/status").await.json();
     assert_eq!(status["phase"], "paused");
     let warning = status["warning"].as_str().unwrap();
-    assert!(warning.contains("no batch yet: 3 rounds in a row were charged") && warning.contains("server resume"), "{warning}");
+    assert!(
+        warning.contains("no batch yet: 3 rounds in a row were charged") && warning.contains("server resume"),
+        "{warning}"
+    );
     let metrics = String::from_utf8(get(&service, "/metrics").await.body).unwrap();
     assert!(metrics.contains("\nshuffledp_server_paused 1\n"), "{metrics}");
     assert!(metrics.contains("\nshuffledp_server_rounds_without_batch 3\n"), "{metrics}");
-    assert!(service.reasons().iter().any(|reason| reason.contains("no batch yet")), "{:?}", service.reasons());
+    let reasons = service.reasons();
+    assert!(matches!(&reasons[..], [("paused", why)] if why.contains("no batch yet")), "{reasons:?}");
     // A restart is no reason to charge more.
     drop(service);
     let service = world.serve();
