@@ -62,7 +62,7 @@ impl Parts {
     pub fn new(config: &ServerConfig) -> Result<Self> {
         // What is wrong with the configuration is said before a store is made.
         let plan = Plan::new(config)?;
-        let keys = KeyRing::follow(&config.keys)?;
+        let keys = KeyRing::follow(&config.keys, config.key_lifetime())?;
         let store = Box::new(FileStore::open(&config.store)?);
         Ok(Self { plan, keys, times: config.round, store, http: config.http.clone() })
     }
@@ -231,7 +231,7 @@ async fn watch_link(service: Arc<Service>, link: Link) {
             tracing::error!(%error, "the new status could not be published");
         }
         // A pause ends with an answer: it is asked for more often.
-        let between = if answers && !service.is_paused() { BETWEEN_PROBES } else { pause };
+        let between = if answers && !service.is_waiting() { BETWEEN_PROBES } else { pause };
         tokio::time::sleep(between).await;
         pause = (pause * 2).min(BETWEEN_PROBES);
     }

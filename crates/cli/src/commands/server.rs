@@ -7,8 +7,8 @@ use anyhow::Context;
 use serde::Serialize;
 use shuffledp_number::shown::upper_bound;
 use shuffledp_server::{
-    Identity, LedgerFile, Restored, ServerConfig, ServerError, ServerKeys, abandon, backup, export_ledger, identity,
-    import_ledger, init, restore, resume,
+    Identity, KeyHistory, KeyRecord, KeyState, LedgerFile, Restored, ServerConfig, ServerError, ServerKeys, abandon,
+    backup, export_ledger, identity, import_ledger, init, restore, resume,
 };
 use std::path::{Path, PathBuf};
 
@@ -51,6 +51,12 @@ enum ServerCommand {
     /// A running server uses it from its next round on. Until then, older keys open the reports
     /// sealed to them; when that round opens, the server deletes the older keys.
     RotateKey(KeyArgs),
+
+    /// List the keys that reports are sealed to: pending, active and expired
+    ///
+    /// A pending key is offered from the next round on. An expired one is deleted: only its dates
+    /// are kept.
+    Keys(KeyArgs),
 
     /// Check the configuration and the link to the shuffler, without starting the server
     ///
@@ -220,6 +226,7 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
             let id = ServerKeys::rotate(&ServerConfig::read(&args.config)?.keys)?;
             service::rotated(args, id.0)
         }
+        (Some(ServerCommand::Keys(args)), _) => list_keys(args),
         (Some(ServerCommand::Check(args)), _) => check_all(args),
         (Some(ServerCommand::Resume(args)), _) => done(args, &resume(&ServerConfig::read(&args.config)?)?),
         (Some(ServerCommand::Rounds(RoundsCommand::Abandon(args))), _) => {
@@ -242,6 +249,22 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
         // clap requires one of the two.
         (None, None) => Err(Failure::Usage("give --config FILE, or `init`".to_owned())),
     }
+}
+
+fn list_keys(args: &KeyArgs) -> Result<(), Failure> {
+    let history = KeyHistory::read(&ServerConfig::read(&args.config)?.keys)?;
+    if args.form.json {
+        return output::print_json(&history);
+    }
+    for KeyRecord { id, public_key, state, made, .. } in history.keys() {
+        let state = match state {
+            KeyState::Pending => "pending",
+            KeyState::Active => "active",
+            KeyState::Expired => "expired",
+        };
+        output::print(&format!("key {id:3}  {state:7}  made {}  {public_key}\n", shuffledp_server::date(*made)))?;
+    }
+    Ok(())
 }
 
 fn check_all(args: &KeyArgs) -> Result<(), Failure> {
