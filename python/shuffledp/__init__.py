@@ -27,6 +27,10 @@ one client. Upper bounds are rounded up; where numbers fail the answer is an err
     pictures, with matplotlib
 ``shuffledp.dp_accounting``
     events and an accountant for Google's dp_accounting
+``shuffledp.flower``, ``shuffledp.opacus``, ``shuffledp.pfl``
+    clients and accountants for these frameworks; each needs its framework
+``shuffledp.datasets``
+    labelled examples and public features, as ``shuffledp train`` prepares them
 """
 
 from . import randomizers

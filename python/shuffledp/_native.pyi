@@ -44,6 +44,7 @@ __all__ = [
     "Intervals",
     "_permutation",
     "_check_in",
+    "_dataset",
     "AuditFinding",
     "AuditReport",
     "audit",
@@ -292,6 +293,11 @@ class Intervals:
 def _check_in(rate: float, count: int, rng: Optional[SimulationRng] = None) -> NDArray[numpy.bool_]: ...
 def _permutation(count: int, rng: Optional[SimulationRng] = None) -> NDArray[numpy.int64]: ...
 
+_Part = Tuple[NDArray[numpy.float32], NDArray[numpy.uint8]]
+
+def _dataset(
+    data: str, preparation: str, data_directory: Optional[str] = None
+) -> Tuple[str, int, _Part, _Part]: ...
 @final
 class AuditFinding:
     @property

@@ -9,6 +9,7 @@ mod answers;
 mod arguments;
 mod audit;
 mod calibrate;
+mod datasets;
 mod errors;
 mod interrupt;
 mod randomizers;
@@ -25,5 +26,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     calibrate::add(module)?;
     accountant::add(module)?;
     randomizers::add(module)?;
+    datasets::add(module)?;
     audit::add(module)
 }
