@@ -230,9 +230,12 @@ async fn watch_link(service: Arc<Service>, link: Link) {
         if let Err(error) = noted.map_err(|error| ServerError::Interrupted(error.to_string())).flatten() {
             tracing::error!(%error, "the new status could not be published");
         }
-        // A pause ends with an answer: it is asked for more often.
-        let between = if answers && !service.is_waiting() { BETWEEN_PROBES } else { pause };
-        tokio::time::sleep(between).await;
+        // A pause ends with an answer: it is asked for more often, also if it begins while we rest.
+        let mut rested = Duration::ZERO;
+        while rested < BETWEEN_PROBES && (rested < pause || (answers && !service.is_waiting())) {
+            tokio::time::sleep(FIRST_RETRY).await;
+            rested += FIRST_RETRY;
+        }
         pause = (pause * 2).min(BETWEEN_PROBES);
     }
 }
