@@ -6,7 +6,7 @@ use shuffledp_learning::models::ModelConfig;
 use shuffledp_learning::step::StepRule;
 use shuffledp_learning::training::{DataConfig, Preparation};
 use shuffledp_question::configured::ConfiguredRandomizer;
-use shuffledp_transport::{ClientConfig, ListenConfig};
+use shuffledp_transport::{ClientConfig, ListenConfig, LogLevel};
 use std::path::{Path, PathBuf};
 
 /// Everything a server needs to know.
@@ -33,6 +33,9 @@ pub struct ServerConfig {
     /// How long things take.
     #[serde(default)]
     pub round: RoundConfig,
+    /// The least important lines that are logged; `info` without it.
+    #[serde(default)]
+    pub log_level: Option<LogLevel>,
     /// How the shuffler is asked whether it is there.
     #[serde(default)]
     pub http: ClientConfig,

@@ -30,7 +30,7 @@ pub mod store;
 mod tests;
 mod timekeeper;
 
-pub use check::{Finding, check};
+pub use check::check;
 pub use config::{RoundConfig, ServerConfig, ShufflerConfig, TaskConfig};
 pub use error::{Result, ServerError};
 pub use init::init;

@@ -16,6 +16,7 @@ use shuffledp_wire::{TaskHash, VerifyingKey};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 /// How long a failed attempt to go on is left alone.
@@ -30,8 +31,9 @@ const BETWEEN_PROBES: Duration = Duration::from_secs(60);
 /// Between the first two to one that does not; doubled up to [`BETWEEN_PROBES`].
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 
-/// Runs a server with the operating system's clock until `shutdown`.
-pub async fn run(config: ServerConfig, shutdown: Shutdown) -> Result<()> {
+/// Runs a server with the operating system's clock until `shutdown`. Of configurations that `reloads` brings, certificate, key and limits of
+/// `[listen]` are taken up; everything else needs a new start.
+pub async fn run(config: ServerConfig, reloads: mpsc::Receiver<ServerConfig>, shutdown: Shutdown) -> Result<()> {
     let parts = tokio::task::spawn_blocking({
         let config = config.clone();
         move || Parts::new(&config)
@@ -39,7 +41,21 @@ pub async fn run(config: ServerConfig, shutdown: Shutdown) -> Result<()> {
     let parts = parts.await.map_err(|error| ServerError::Interrupted(error.to_string()))??;
     let server = start(parts, &config.listen, Arc::new(SystemClock), shutdown).await?;
     tracing::info!(url = %server.url(), task = %server.task(), key = %server.verifying_key(), "serving");
-    server.ended().await
+    let reloading = tokio::spawn(reload(server.serving.link(), reloads));
+    let ended = server.ended().await;
+    reloading.abort();
+    ended
+}
+
+async fn reload(link: shuffledp_transport::Link, mut reloads: mpsc::Receiver<ServerConfig>) {
+    while let Some(fresh) = reloads.recv().await {
+        match link.reload(&fresh.listen) {
+            Ok(()) => {
+                tracing::info!("the configuration was read again: certificate, limits and log level are taken up")
+            }
+            Err(error) => tracing::error!(%error, "the configuration was read again and is not taken up"),
+        }
+    }
 }
 
 /// What a server is made of, before it listens.

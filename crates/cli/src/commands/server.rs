@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::service::{self, InitArgs, KeyArgs};
+use crate::service::{self, Configured, InitArgs, KeyArgs, LogArgs};
 use anyhow::Context;
 use serde::Serialize;
 use shuffledp_number::shown::upper_bound;
@@ -33,6 +33,9 @@ pub(crate) struct ServerArgs {
     /// refuses to start while a round of the old task is open.
     #[arg(long, requires = "config")]
     new_task: bool,
+
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -243,8 +246,12 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
             done(&args.key, &format!("{added} rounds were charged that the store did not know"))
         }
         (None, Some(config)) => {
-            let config = ServerConfig { new_task: args.new_task, ..ServerConfig::read(config)? };
-            service::run(async |shutdown| shuffledp_server::run(config, shutdown).await)
+            let (path, new_task) = (config.clone(), args.new_task);
+            let configured = Configured {
+                read: move || Ok(ServerConfig { new_task, ..ServerConfig::read(&path)? }),
+                log_level: |config: &ServerConfig| config.log_level,
+            };
+            service::run_configured(configured, &args.log, shuffledp_server::run)
         }
         // clap requires one of the two.
         (None, None) => Err(Failure::Usage("give --config FILE, or `init`".to_owned())),
@@ -269,20 +276,8 @@ fn list_keys(args: &KeyArgs) -> Result<(), Failure> {
 
 fn check_all(args: &KeyArgs) -> Result<(), Failure> {
     let config = ServerConfig::read(&args.config)?;
-    let findings = service::wait(shuffledp_server::check(&config))?;
-    if args.form.json {
-        output::print_json(&findings)?;
-    } else {
-        for finding in &findings {
-            let word = if finding.is_good { "ok   " } else { "wrong" };
-            output::print(&format!("{word}  {}: {}\n", finding.what, finding.sentence))?;
-        }
-    }
-    let wrong: Vec<&str> = findings.iter().filter(|finding| !finding.is_good).map(|finding| finding.what).collect();
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::Failed(anyhow::anyhow!("the server cannot work as configured: {}", wrong.join(", "))))
+    let findings = service::on_runtime(async { Ok(shuffledp_server::check(&config).await) })?;
+    service::checked(args, &findings)
 }
 
 fn put_back(args: &RestoreArgs) -> Result<(), Failure> {

@@ -16,6 +16,7 @@ pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
         if matches!(error, ShufflerError::Stopped) {
             return;
         }
+        shared.health.storage_failed(&error);
         tracing::error!(%error, round = live.round.round, "a round could not be ended; it is tried again");
         if pause(&shared, &mut wait).await.is_err() {
             return;
@@ -25,7 +26,7 @@ pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
 
 async fn try_to_finish(shared: &Shared, live: &Live) -> Result<()> {
     let (task, round) = (live.round.task, live.round.round);
-    match live.writer.seal(shared.config.min_batch, (shared.new_permute)()?).await? {
+    match live.writer.seal(shared.config().min_batch, (shared.new_permute)()?).await? {
         Outcome::Sealed(batch) => {
             shared.metrics.sealed.add_one();
             tracing::info!(%task, round, batch = %batch.batch, "sealed");

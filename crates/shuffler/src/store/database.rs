@@ -73,7 +73,8 @@ impl Database {
         match (application, version) {
             (APPLICATION_ID, VERSION) => {}
             (0, 0) => return Ok(None),
-            (APPLICATION_ID, _) => return Err(damaged(path, "another version wrote it")),
+            (APPLICATION_ID, newer) if newer > VERSION => return Err(ShufflerError::Newer { path: path.to_owned() }),
+            (APPLICATION_ID, _) => return Err(damaged(path, "a version before the first release wrote it")),
             _ => return Err(damaged(path, "it is some other database")),
         }
         let record = connection.query_row("SELECT signed, server, record_len, min_batch FROM round", [], |row| {
@@ -183,6 +184,16 @@ impl Database {
 
     pub(super) fn sealed(&self) -> Result<Option<SealedBatch>> {
         read_batch(&self.connection, self.record.record_len)
+    }
+
+    /// [`RoundStore::digests`](super::RoundStore::digests).
+    pub(super) fn digests(&self, visit: &mut dyn FnMut(&[u8; 32])) -> Result<()> {
+        let mut statement = self.connection.prepare("SELECT digest FROM reports")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            visit(&row.get(0)?);
+        }
+        Ok(())
     }
 
     /// [`RoundStore::visit`](super::RoundStore::visit).
