@@ -102,8 +102,7 @@ impl Database {
 
     /// All runs, in the order of their numbers.
     pub(super) fn runs(&self) -> Result<Vec<Run>> {
-        let mut statement =
-            self.connection.prepare("SELECT id, level, count, capacity FROM runs ORDER BY id")?;
+        let mut statement = self.connection.prepare("SELECT id, level, count, capacity FROM runs ORDER BY id")?;
         let runs = statement.query_map([], |row| {
             let (count, capacity): (i64, i64) = (row.get(2)?, row.get(3)?);
             let (id, level) = (row.get(0)?, row.get(1)?);
