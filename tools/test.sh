@@ -50,6 +50,7 @@ check "house style" python3 tools/prose.py
 check "clippy" "$CARGO" clippy --quiet --release --workspace --all-targets -- -D warnings
 tests "Rust tests" "$CARGO" test --release --workspace --no-fail-fast
 check "seeds that failed before" python3 tools/explore.py --replay
+check "deployment files" python3 tools/test_deploy.py
 check "Python wheel" bash tools/python.sh setup
 tests "Python tests" bash tools/python.sh test
 tests "Python on Flower and Ray" bash tools/python.sh framework flower

@@ -178,9 +178,13 @@ fn commands_in_the_documentation_exist() {
             let shown = words.join(" ");
             let mut help = run(&[words[0].as_str(), "--help"]);
             assert_eq!(help.code, Some(0), "{place}: there is no command '{shown}'");
-            // `server init`, say, which has a help of its own.
-            if let Some(second) = words.get(1).filter(|word| help.stdout.contains(&format!("\n  {word} "))) {
-                help = run(&[words[0].as_str(), second.as_str(), "--help"]);
+            // `server init` and `server ledger export`, say, have a help of their own.
+            for depth in 2..=words.len() {
+                if !help.stdout.contains(&format!("\n  {} ", words[depth - 1])) {
+                    break;
+                }
+                let page: Vec<&str> = words[..depth].iter().map(String::as_str).chain(["--help"]).collect();
+                help = run(&page);
             }
             for flag in words.iter().filter(|word| word.starts_with('-')) {
                 let known = help.stdout.split(|c: char| c.is_whitespace() || "[]=,<>".contains(c));

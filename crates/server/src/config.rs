@@ -6,7 +6,7 @@ use shuffledp_learning::models::ModelConfig;
 use shuffledp_learning::step::StepRule;
 use shuffledp_learning::training::{DataConfig, Preparation};
 use shuffledp_question::configured::ConfiguredRandomizer;
-use shuffledp_transport::ListenConfig;
+use shuffledp_transport::{ClientConfig, ListenConfig, LogLevel};
 use std::path::{Path, PathBuf};
 
 /// Everything a server needs to know.
@@ -17,6 +17,10 @@ pub struct ServerConfig {
     pub store: PathBuf,
     /// The folder of the server's secret keys.
     pub keys: PathBuf,
+    /// Days after which reports are sealed to a new key, from the next round on; without it only `shuffledp
+    /// server rotate-key` makes one.
+    #[serde(default)]
+    pub rotate_every_days: Option<f64>,
     /// Where it listens.
     pub listen: ListenConfig,
     /// Test examples, for the accuracy that the dashboard shows; they also say what the model's input is. No client's.
@@ -29,6 +33,16 @@ pub struct ServerConfig {
     /// How long things take.
     #[serde(default)]
     pub round: RoundConfig,
+    /// The least important lines that are logged; `info` without it.
+    #[serde(default)]
+    pub log_level: Option<LogLevel>,
+    /// How the shuffler is asked whether it is there.
+    #[serde(default)]
+    pub http: ClientConfig,
+    /// Whether an open round of another task is given up for this one. Not a setting of the file: who starts
+    /// the server says it, once.
+    #[serde(skip)]
+    pub new_task: bool,
 }
 
 /// What is learned, and under which promises. All of it is signed and shown to clients.
@@ -97,6 +111,9 @@ pub struct RoundConfig {
     /// A batch of fewer reports is refused, whatever the shuffler's own minimum is; no step is
     /// taken if fewer of them count.
     pub min_batch: u64,
+    /// After so many rounds in a row without a batch no further round is opened until the shuffler
+    /// answers or an operator says so.
+    pub pause_after: u64,
 }
 
 impl Default for RoundConfig {
@@ -109,6 +126,7 @@ impl Default for RoundConfig {
             evaluate_every: 1,
             max_reports: 10_000_000,
             min_batch: 2,
+            pause_after: 3,
         }
     }
 }
@@ -134,8 +152,19 @@ impl ServerConfig {
         config.data_directory = config.data_directory.map(|directory| folder.join(directory));
         config.data.find_from(folder)?;
         config.listen.relative_to(folder);
+        config.http.relative_to(folder);
         config.round.check()?;
+        if let Some(days) = config.rotate_every_days
+            && !(days > 0.0 && days <= 3660.0)
+        {
+            return Err(out_of_range("rotate_every_days", "above 0 and at most ten years", days));
+        }
         Ok(config)
+    }
+
+    /// How long a key that reports are sealed to is used, in milliseconds.
+    pub(crate) fn key_lifetime(&self) -> Option<u64> {
+        self.rotate_every_days.map(|days| millis(days * 86_400.0))
     }
 }
 
@@ -156,6 +185,7 @@ impl RoundConfig {
             ("evaluate_every", self.evaluate_every),
             ("max_reports", self.max_reports),
             ("min_bytes_per_second", self.min_bytes_per_second),
+            ("pause_after", self.pause_after),
         ] {
             if number == 0 {
                 return Err(out_of_range(name, "at least 1", number));

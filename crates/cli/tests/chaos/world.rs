@@ -5,7 +5,8 @@ use super::faults::Weather;
 use super::figures::Figures;
 use super::http::{Request, get};
 use super::program::Program;
-use super::task::{Patience, server_toml, shuffler_toml};
+use super::task::{server_toml, shuffler_toml};
+use super::troubles::{Disk, faketime};
 use super::watch::Watch;
 use shuffledp_wire::{RoundContext, RoundOffer, Signed, TaskHash, VerifyingKey, paths};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,8 +60,8 @@ pub(crate) struct World {
     pub(crate) sent: Mutex<BTreeMap<u64, u64>>,
     pub(crate) weather: Mutex<Weather>,
     pub(crate) kept: Mutex<Kept>,
-    /// Held by whoever starts programs: what the server's configuration says.
-    starting: Mutex<Patience>,
+    /// Held by whoever starts programs.
+    starting: Mutex<()>,
     /// How long a program took to start, about: on a busy machine everything takes longer, and
     /// windows are longer too.
     pace: Mutex<Duration>,
@@ -69,6 +70,10 @@ pub(crate) struct World {
     story: Mutex<Vec<String>>,
     violations: Mutex<BTreeSet<String>>,
     folder: Mutex<TempDir>,
+    /// The server's own file system, where this machine allows it.
+    pub(crate) disk: Option<Disk>,
+    /// The file that says by how much the server's clock is wrong.
+    pub(crate) server_time: Option<PathBuf>,
 }
 
 impl World {
@@ -78,10 +83,25 @@ impl World {
         min_batch: u64,
         rounds: u64,
         doors: [SocketAddr; 2],
+        troubles: bool,
         figures: Arc<Figures>,
     ) -> Arc<Self> {
         let folder = TempDir::new().unwrap();
         let [shuffler, server] = ["shuffler", "server"].map(|name| folder.path().join(name));
+        let disk = if troubles { Disk::mount(&server) } else { None };
+        let library = if troubles { faketime() } else { None };
+        let server_time = library.as_ref().map(|_| folder.path().join("server-time"));
+        let mut variables = Vec::new();
+        if let (Some(library), Some(file)) = (&library, &server_time) {
+            std::fs::write(file, "+0").unwrap();
+            variables = vec![
+                ("LD_PRELOAD", library.clone()),
+                ("FAKETIME_TIMESTAMP_FILE", file.clone()),
+                ("FAKETIME_NO_CACHE", "1".into()),
+                ("FAKETIME_DONT_FAKE_MONOTONIC", "1".into()),
+                ("FAKETIME_DISABLE_SHM", "1".into()),
+            ];
+        }
         let key = |name, folder: &PathBuf| -> VerifyingKey {
             Program::run(name, &["init", folder.to_str().unwrap()]).parse().unwrap()
         };
@@ -93,7 +113,7 @@ impl World {
             affordable: rounds,
             budget: super::task::budget_of(rounds),
             shuffler: Program::new("shuffler", shuffler.join("shuffler.toml")),
-            server: Program::new("server", server.join("server.toml")),
+            server: Program::with_environment("server", server.join("server.toml"), variables),
             shuffler_key,
             server_key,
             doors,
@@ -104,36 +124,26 @@ impl World {
             sent: Mutex::default(),
             weather: Mutex::new(Weather::calm(seed)),
             kept: Mutex::default(),
-            starting: Mutex::new(Patience::Long),
+            starting: Mutex::default(),
             pace: Mutex::new(began.elapsed()),
             over: AtomicBool::new(false),
             began: Instant::now(),
             story: Mutex::default(),
             violations: Mutex::default(),
             folder: Mutex::new(folder),
+            disk,
+            server_time,
         };
         std::fs::write(world.shuffler.config(), shuffler_toml(min_batch, doors[1], &server_key)).unwrap();
         Arc::new(world)
     }
 
-    /// Starts what is not running.
+    /// Starts what is not running. One at a time, so that nobody starts with a configuration that another is just
+    /// writing.
     pub(crate) fn start(&self) {
-        self.start_alone(&self.starting.lock().unwrap());
-    }
-
-    /// Kills the server and starts it again with this much patience.
-    pub(crate) fn restart_server(&self, patience: Patience) {
-        let mut starting = self.starting.lock().unwrap();
-        *starting = patience;
-        self.server.kill();
-        self.start_alone(&starting);
-    }
-
-    /// One at a time, so that nobody starts with a configuration that another is just writing, or
-    /// is about to.
-    fn start_alone(&self, patience: &Patience) {
+        let _alone = self.starting.lock().unwrap();
         let window = Duration::from_millis(1500) + 5 * *self.pace.lock().unwrap();
-        let text = server_toml(self.budget, window, *patience, self.doors[0], &self.shuffler_key);
+        let text = server_toml(self.budget, window, self.doors[0], &self.shuffler_key);
         std::fs::write(self.server.config(), text).unwrap();
         for program in [&self.server, &self.shuffler] {
             match program.start() {
@@ -144,6 +154,12 @@ impl World {
                 Err(problem) => self.violation(&problem),
             }
         }
+    }
+
+    /// Does something while no program is started by anybody else.
+    pub(crate) fn while_nobody_starts(&self, work: impl FnOnce()) {
+        let _alone = self.starting.lock().unwrap();
+        work();
     }
 
     /// The task's hash, as soon as the server runs.
@@ -255,6 +271,9 @@ impl World {
         }
         // Here, and not when the last thread lets go of the world: that may be after the tests.
         if self.is_sound() {
+            if let Some(disk) = &self.disk {
+                disk.unmount();
+            }
             let _ = std::fs::remove_dir_all(self.folder.lock().unwrap().path());
         }
     }

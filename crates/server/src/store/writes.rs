@@ -1,7 +1,7 @@
 //! The pieces of a transaction.
 
-use super::Closing;
-use super::row::integer;
+use super::row::{decode_charge, encode_charge, integer};
+use super::{Charges, Closing};
 use crate::error::{Result, ServerError};
 use rusqlite::{Transaction, params};
 use shuffledp_wire::{ModelHash, RoundContext};
@@ -60,5 +60,28 @@ pub(super) fn forget(transaction: &Transaction<'_>, task: &[u8], round: i64) -> 
             params![task, oldest],
         )
         .map_err(write)?;
+    Ok(())
+}
+
+/// Adds rounds to the ledger that are not in it.
+pub(super) fn insert_charges(transaction: &Transaction<'_>, charges: &Charges) -> Result<()> {
+    let (task, entry) = (charges.task.as_bytes(), encode_charge(&charges.charge)?);
+    let mut insert = transaction
+        .prepare("INSERT INTO ledger (task, round, entry) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")
+        .map_err(write)?;
+    let mut known = transaction.prepare("SELECT entry FROM ledger WHERE task = ?1 AND round = ?2").map_err(write)?;
+    for round in charges.first..=charges.last {
+        let number = integer(round)?;
+        if insert.execute(params![task, number, entry]).map_err(write)? == 1 {
+            continue;
+        }
+        let there: String = known.query_row(params![task, number], |row| row.get(0)).map_err(write)?;
+        if decode_charge(&there)? != charges.charge {
+            let task = charges.task;
+            return Err(ServerError::Config(format!(
+                "round {round} of task {task} is in the store's ledger with another charge: these are not the ledgers of one population"
+            )));
+        }
+    }
     Ok(())
 }

@@ -4,12 +4,14 @@ use super::world::{GRACE, WINDOW, World, id, put, weights};
 use crate::conductor::Phase;
 use crate::error::{Result, ServerError};
 use crate::service::Service;
-use crate::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundSummary, Status, Store, TaskRecord};
+use crate::store::{
+    BatchRecord, Beginning, Charges, Closing, FileStore, Opening, RoundSummary, Status, Store, TaskRecord,
+};
 use axum::http::StatusCode;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::step::ServerState;
-use shuffledp_wire::{BatchId, ModelHash, TaskHash};
+use shuffledp_wire::{BatchId, ModelHash, RoundContext, TaskHash};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -71,6 +73,21 @@ impl Store for Mortal {
         self.commit(|inner| inner.open(opening))
     }
 
+    // A second start may put an end off or not, depending on where the first died: not one of the counted commits.
+    fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()> {
+        self.alive()?;
+        self.inner.extend(context, gives_up)
+    }
+
+    fn charge(&mut self, charges: &[Charges]) -> Result<()> {
+        self.commit(|inner| inner.charge(charges))
+    }
+
+    fn charges(&mut self) -> Result<Vec<Charges>> {
+        self.alive()?;
+        self.inner.charges()
+    }
+
     fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
         self.commit(|inner| inner.close(closing))
     }
@@ -126,6 +143,7 @@ async fn drive(world: &World, service: &Arc<Service>, outside: &mut Outside) -> 
             Phase::Open => {}
             Phase::BudgetSpent => return Some(()),
             Phase::Finished => panic!("the budget was exceeded"),
+            Phase::Paused(pause) => panic!("paused: {pause:?}"),
         }
         let round = world.round(service);
         outside.shown.push(round.round);
@@ -233,6 +251,15 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
                 2 => self.0.open(opening).and_then(|()| Err(ServerError::Interrupted("late".to_owned()))),
                 _ => self.0.open(opening),
             }
+        }
+        fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()> {
+            self.0.extend(context, gives_up)
+        }
+        fn charge(&mut self, charges: &[Charges]) -> Result<()> {
+            self.0.charge(charges)
+        }
+        fn charges(&mut self) -> Result<Vec<Charges>> {
+            self.0.charges()
         }
         fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
             self.0.close(closing)

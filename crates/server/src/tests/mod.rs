@@ -1,8 +1,16 @@
 //! The server without sockets: requests go through its router, time is told, and crashes happen at every commit.
 
 mod batches;
+mod clocks;
+mod conductor;
 mod crashes;
+mod deadlines;
 mod endpoints;
+mod ledgers;
+mod links;
+mod migrations;
+mod operator;
+mod pauses;
 mod replays;
 mod rounds;
 mod running;

@@ -8,7 +8,17 @@ use shuffledp_wire::{HpkeSecretKey, KeyId, KeysHash, ModelHash, ReportId, RoundC
 fn opening(plan: &Plan, round: u64, model: ModelHash) -> Opening {
     let keys = vec![(KeyId(7), HpkeSecretKey::derive(b"server").public_key())];
     let context = RoundContext { task: plan.hash(), round, model, keys: KeysHash::of(&keys) };
-    Opening { context, keys, charge: plan.charge, opens: 1, closes: 2, epsilon: 1.0, epsilon_lower: 0.5 }
+    Opening {
+        context,
+        keys,
+        charge: plan.charge,
+        opens: 1,
+        closes: 2,
+        gives_up: 3,
+        extended: false,
+        epsilon: 1.0,
+        epsilon_lower: 0.5,
+    }
 }
 
 /// Opens and closes rounds with made-up models; returns them, the first one's first.
@@ -17,7 +27,14 @@ fn fill(store: &mut FileStore, plan: &Plan, rounds: u64) -> Vec<ModelHash> {
     let file = |round: u64| round.to_le_bytes().to_vec();
     let mut models = vec![ModelHash::of(&file(0))];
     store
-        .begin(&Beginning { task: plan.hash(), encoding: b"task", state: &state, model: models[0], bytes: &file(0) })
+        .begin(&Beginning {
+            task: plan.hash(),
+            encoding: b"task",
+            state: &state,
+            model: models[0],
+            bytes: &file(0),
+            replaces: false,
+        })
         .unwrap();
     for round in 1..=rounds {
         let opening = Opening { epsilon: f64::INFINITY, ..opening(plan, round, models[round as usize - 1]) };
@@ -65,7 +82,16 @@ fn a_report_counts_once_whoever_hands_it_over() {
     let mut store = FileStore::open(world.store_path()).unwrap();
     let state = plan.first_state();
     let model = ModelHash::of(b"model");
-    store.begin(&Beginning { task: plan.hash(), encoding: b"task", state: &state, model, bytes: b"model" }).unwrap();
+    store
+        .begin(&Beginning {
+            task: plan.hash(),
+            encoding: b"task",
+            state: &state,
+            model,
+            bytes: b"model",
+            replaces: false,
+        })
+        .unwrap();
     let opening = opening(&plan, 1, model);
     let context = opening.context;
     store.open(&opening).unwrap();

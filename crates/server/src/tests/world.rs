@@ -53,6 +53,7 @@ impl World {
             ("delta", "1e-5"),
             ("budget", "50.0"),
             ("clip", "0.01"),
+            ("model", "{ kind = 'linear' }"),
             ("randomizer", "{ name = 'r-inf', local_epsilon = 1.0 }"),
             ("step", "{ schedule = { kind = 'constant', rate = 0.5 } }"),
         ];
@@ -66,7 +67,7 @@ impl World {
             "store = 'server.sqlite'\nkeys = 'keys'\nlisten = {{ address = '127.0.0.1:0' }}\n\
              data = {{ kind = 'digits', train = 1, test = 20 }}\n\
              round = {{ window_seconds = 10, grace_seconds = 5 }}\n\
-             [task]\nname = 'test'\nmodel = {{ kind = 'linear' }}\n\
+             [task]\nname = 'test'\n\
              shuffler = {{ url = 'http://127.0.0.1:1', verifying_key = '{}' }}\n{task}{lines}",
             shuffler.verifying_key()
         );
