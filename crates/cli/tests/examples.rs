@@ -104,7 +104,7 @@ fn rounds_up_to(printed: &str, value: f64) -> bool {
 
 #[test]
 fn printed_numbers_are_rounded_up() {
-    assert!(rounds_up_to("0.138", 0.13755) && rounds_up_to("0.13755", 0.13754722748524492));
+    assert!(rounds_up_to("0.138", 0.13755) && rounds_up_to("0.13755", 0.13754722748547055));
     assert!(!rounds_up_to("0.137", 0.13755) && !rounds_up_to("0.139", 0.13755));
 }
 

@@ -5,20 +5,21 @@ use super::forward::forward;
 use super::table::Live;
 use crate::error::{Result, ShufflerError};
 use crate::store::Outcome;
+use shuffledp_transport::Pauses;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Seals, sends, forgets. Storage that fails is asked again until it works or the service stops: the reports are on disk, and so is the batch once
 /// there is one.
 pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
-    let mut wait = Duration::from_millis(500);
+    let mut pauses = Pauses::new(Duration::from_millis(500), Duration::from_secs(60));
     while let Err(error) = try_to_finish(&shared, &live).await {
         if matches!(error, ShufflerError::Stopped) {
             return;
         }
         shared.health.storage_failed(&error);
         tracing::error!(%error, round = live.round.round, "a round could not be ended; it is tried again");
-        if pause(&shared, &mut wait).await.is_err() {
+        if pause(&shared, pauses.next(None)).await.is_err() {
             return;
         }
     }
@@ -42,13 +43,10 @@ async fn try_to_finish(shared: &Shared, live: &Live) -> Result<()> {
     Ok(())
 }
 
-/// Waits, twice as long each time up to a minute; an error if the service stops.
-pub(super) async fn pause(shared: &Shared, wait: &mut Duration) -> Result<()> {
+/// Waits; an error if the service stops.
+pub(super) async fn pause(shared: &Shared, time: Duration) -> Result<()> {
     tokio::select! {
-        () = tokio::time::sleep(*wait) => {
-            *wait = (*wait * 2).min(Duration::from_secs(60));
-            Ok(())
-        }
+        () = tokio::time::sleep(time) => Ok(()),
         () = shared.shutdown.stopped() => Err(ShufflerError::Stopped),
     }
 }

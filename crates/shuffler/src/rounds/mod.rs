@@ -67,7 +67,9 @@ pub(crate) fn tend(shared: &Arc<Shared>) {
     shared.health.look(&shared.config());
     let earliest = shared.table.earliest_open();
     let overlap = shared.config().key_overlap_seconds.saturating_mul(1000);
+    let every = shared.config().rotate_every.map(|seconds| seconds.saturating_mul(1000));
     let kept = shared.keys.follow();
+    let kept = kept.and_then(|()| shared.keys.rotate_if_due(shared.clock.now(), every, &shared.memory));
     let kept = kept.and_then(|()| shared.keys.prune(shared.clock.now(), overlap, earliest, &shared.memory));
     if let Err(error) = &kept {
         tracing::warn!(%error, "the HPKE keys stay as they were");
