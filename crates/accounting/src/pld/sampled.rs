@@ -8,6 +8,7 @@
 
 use super::compose::power_of_two;
 use super::{HalfCurve, LossLattice};
+use crate::numerics::elementary::{exp, exp_m1, ln_1p};
 use crate::numerics::normal;
 
 /// Values below it are charged as infinite losses.
@@ -44,10 +45,10 @@ impl Pair {
     /// negative `q·(e^y − 1)` is off by U of it, which counts e^−ln.
     fn loss(self, x: f64) -> (f64, f64) {
         let Self { rate, mu } = self;
-        let ln = |sign: f64| (rate * (mu * (sign * x - 0.5 * mu)).exp_m1()).ln_1p();
+        let ln = |sign: f64| ln_1p(rate * exp_m1(mu * (sign * x - 0.5 * mu)));
         let (high, low) = (ln(1.0), ln(-1.0));
-        let exponents = mu * (x + mu) * (high.exp_m1() + rate).min(1.0);
-        (high - low, 16.0 * U * (high.abs() + low.abs() + exponents + rate * (-low).exp()))
+        let exponents = mu * (x + mu) * (exp_m1(high) + rate).min(1.0);
+        (high - low, 16.0 * U * (high.abs() + low.abs() + exponents + rate * exp(-low)))
     }
 
     /// P(X > x), or with `sign` −1 Q(X > x), to a few units of roundoff.
@@ -92,7 +93,7 @@ impl Pair {
     fn delta_upper(self, epsilon: f64) -> f64 {
         let (low, high) = self.bracket(epsilon);
         let (of_p, of_q) = (self.above(low, 1.0), self.above(high, -1.0));
-        (of_p - epsilon.exp() * of_q * (1.0 - 64.0 * U) + 64.0 * U * of_p).clamp(0.0, 1.0)
+        (of_p - exp(epsilon) * of_q * (1.0 - 64.0 * U) + 64.0 * U * of_p).clamp(0.0, 1.0)
     }
 }
 
@@ -121,7 +122,7 @@ mod tests {
 
     /// The divergence by quadrature.
     fn attained(rate: f64, mu: f64, t: f64) -> f64 {
-        let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
+        let density = |x: f64| exp(-0.5 * x * x) / std::f64::consts::TAU.sqrt();
         let mixture = |x: f64, mean: f64| (1.0 - rate) * density(x) + rate * density(x - mean);
         let step = 1e-3;
         (-20_000..20_000)
@@ -134,7 +135,7 @@ mod tests {
     fn the_curve_is_the_pairs() {
         for (rate, mu) in [(0.01, 1.0), (0.1, 0.5), (0.5, 2.0), (0.9, 0.1), (0.02, 0.2), (1e-6, 1.0)] {
             for epsilon in [0.0, 0.001, 0.01, 0.1, 0.5, 1.0_f64] {
-                let (bound, attained) = (Pair { rate, mu }.delta_upper(epsilon), attained(rate, mu, epsilon.exp()));
+                let (bound, attained) = (Pair { rate, mu }.delta_upper(epsilon), attained(rate, mu, exp(epsilon)));
                 // The quadrature is good to the square of its step, where the integrand has a kink.
                 assert!(bound >= attained * (1.0 - 1e-4), "{rate}, {mu}, {epsilon}: {bound} below {attained}");
                 assert!(bound <= attained * (1.0 + 1e-4) + 1e-13, "{rate}, {mu}, {epsilon}: {bound} above {attained}");
