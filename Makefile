@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test test-checked explore explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check wheels wheels-check
+.PHONY: help test test-checked explore explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check wheels wheels-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -17,6 +17,7 @@ help:
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
+	@echo "make fuzz              that, and broken CSV, IDX, NPZ, weights, configurations and ledgers"
 	@echo "make chaos             shuffler and server killed at random behind a bad network, ten minutes; bench/chaos/README.md"
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
@@ -89,6 +90,11 @@ calibrate-check:
 # Frames, reports, seed.
 fuzz-wire:
 	$(CARGO) run --release -p shuffledp-wire --example mutate -- 10000000 100000 $(or $(SEED),1)
+
+# FUZZ_CASES of each kind of file, from FUZZ_SEED on; a failure prints its seed.
+fuzz: fuzz-wire
+	FUZZ_CASES=$(or $(FUZZ_CASES),300000) FUZZ_SEED=$(or $(FUZZ_SEED),1000000) \
+		$(CARGO) test --release -p shuffledp-learning --test wrong_files
 
 # CHAOS_MINUTES or CHAOS_ROUNDS, CHAOS_SEED, CHAOS_AT_ONCE; CHAOS_RESULTS=FILE (absolute) keeps the figures, CHAOS_TELL=1 tells everything.
 chaos:
