@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test test-checked explore explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
+.PHONY: help test test-checked explore explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check wheels wheels-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -28,6 +28,7 @@ help:
 	@echo "make book    the documentation as one searchable book, in target/book/html"
 	@echo "make demo    clients, shuffler and server on this machine, about a minute; writes report.html"
 	@echo "make dist    the archives of a release, with checksums, in target/archives; docs/releasing.md"
+	@echo "make wheels  wheels of the Python package for manylinux2014 and musllinux, and its sources, in target/wheels"
 	@echo "make dist-check   the same archives once more: sums, unpacked, asked a question"
 
 test:
@@ -151,6 +152,14 @@ demo:
 dist:
 	@CARGO="$(CARGO)" bash tools/need.sh
 	@CARGO="$(CARGO)" python3 tools/dist.py $(TARGETS)
+
+# LIBC=manylinux or LIBC=musllinux builds one of them. Each takes about five minutes of processor time.
+wheels:
+	@CARGO="$(CARGO)" bash tools/need.sh python
+	@python3 tools/wheels.py $(LIBC)
+
+wheels-check:
+	@python3 tools/wheels.py --check
 
 dist-check:
 	@CARGO="$(CARGO)" python3 tools/dist.py --check

@@ -237,10 +237,12 @@ def _compose_one(accountant: Accountant, event: _dp.DpEvent, count: int) -> bool
             parameters = _shuffled(event)
         elif isinstance(event, (_dp.GaussianDpEvent, _dp.LaplaceDpEvent)):
             parameters = _noisy(event)
+        elif isinstance(event, _dp.PoissonSampledDpEvent):
+            parameters = _sampled(event)
         elif isinstance(event, _dp.RandomizedResponseDpEvent):
             parameters = _response(event)
         else:
-            supported = "shuffled, Gaussian, Laplace and randomized response events"
+            supported = "shuffled, Gaussian (also Poisson-sampled), Laplace and randomized response events"
             raise _Refused(event, f"Unsupported event: {type(event).__name__} is not among the {supported}.")
         if parameters is None:
             return False
@@ -264,6 +266,21 @@ def _noisy(event: _dp.DpEvent) -> Optional[Tuple[str, Dict[str, Any]]]:
         return None
     method = "compose_gaussian" if isinstance(event, _dp.GaussianDpEvent) else "compose_laplace"
     return method, {"noise_multiplier": noise}
+
+
+def _sampled(event: _dp.PoissonSampledDpEvent) -> Optional[Tuple[str, Dict[str, Any]]]:
+    """A sum with Gaussian noise over a Poisson sample: a step of DP-SGD."""
+    if not isinstance(event.event, _dp.GaussianDpEvent):
+        raise _Refused(event, "Unsupported event: of a Poisson sample only a GaussianDpEvent is accounted for.")
+    if not 0 <= event.sampling_probability <= 1:
+        raise _Refused(event, f"sampling_probability must be between 0 and 1, but is {event.sampling_probability}")
+    noisy = _noisy(event.event)
+    if event.sampling_probability == 0:
+        return "nothing", {}
+    if noisy is None:
+        return None
+    method, arguments = noisy
+    return method, {**arguments, "sampling_probability": event.sampling_probability}
 
 
 def _response(event: _dp.RandomizedResponseDpEvent) -> Optional[Tuple[str, Dict[str, Any]]]:

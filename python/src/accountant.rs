@@ -203,14 +203,27 @@ impl Accountant {
     /// >>> import shuffledp
     /// >>> round(shuffledp.Accountant().compose_gaussian(noise_multiplier=20).epsilon(1e-6), 3)
     /// 0.397
-    #[pyo3(signature = (*, noise_multiplier, count=1))]
+    ///
+    /// With `sampling_probability` it is a sum over a Poisson sample, in which every record is with that probability on its own, as in DP-SGD.
+    #[pyo3(signature = (*, noise_multiplier, sampling_probability=None, count=1))]
     fn compose_gaussian<'py>(
         slf: &Bound<'py, Self>,
         noise_multiplier: f64,
+        sampling_probability: Option<f64>,
         #[pyo3(from_py_with = count_of)] count: u64,
     ) -> PyResult<Bound<'py, Self>> {
         let mu = shift(noise_multiplier)?;
-        let release = Release::new(Output::Gaussian { mu }).map_err(raised)?;
+        let output = match sampling_probability {
+            None | Some(1.0) => Output::Gaussian { mu },
+            // Half of a sum's shift, exactly: that is what one record adds.
+            Some(_) if 0.5 * mu > Release::MAX_SAMPLED_MU => {
+                let requirement = "at least 0.05 with a sampling_probability";
+                let shown = noise_multiplier.to_string();
+                return Err(ParameterError::new_err(out_of_range("noise_multiplier", requirement, &shown)));
+            }
+            Some(rate) => Output::SampledGaussian { rate, mu: 0.5 * mu },
+        };
+        let release = Release::new(output).map_err(raised)?;
         Self::change(slf, |inner| inner.compose_release(release, count))
     }
 

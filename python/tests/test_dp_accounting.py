@@ -105,7 +105,9 @@ def test_what_says_nothing_costs_nothing(event):
     "event, reason",
     [
         (dp_accounting.ZCDpEvent(1.0), "ZCDpEvent is not among"),
-        (dp_accounting.PoissonSampledDpEvent(0.1, GAUSSIAN), "PoissonSampledDpEvent is not among"),
+        (dp_accounting.PoissonSampledDpEvent(0.1, LAPLACE), "of a Poisson sample only a GaussianDpEvent"),
+        (dp_accounting.PoissonSampledDpEvent(1.1, GAUSSIAN), "sampling_probability must be between 0 and 1, but is 1.1"),
+        (dp_accounting.PoissonSampledDpEvent(0.1, dp_accounting.GaussianDpEvent(-1.0)), "noise_multiplier must be"),
         (dp_accounting.UnsupportedDpEvent(), "UnsupportedDpEvent is not among"),
         (ShuffledDpEvent(0, LocalDpEvent(1.0)), "clients must be between 1 and 2^53, but is 0"),
         (ShuffledDpEvent(10, LocalDpEvent(-1.0)), "local_epsilon must be a finite number of at least 0, but is -1"),
@@ -365,3 +367,24 @@ def test_calibrate_dp_mechanism_searches_by_itself():
     )
     accountant = ShuffleAccountant().compose(ShuffledDpEvent(1000, dp_accounting.LaplaceDpEvent(noise)))
     assert 0.45 < accountant.get_epsilon(1e-5) <= 0.5
+
+
+@pytest.mark.parametrize("rate, noise, steps", [(0.01, 1.0, 1000), (0.05, 2.0, 200), (0.5, 5.0, 50)])
+def test_a_history_of_dp_sgd_stands_beside_shuffled_rounds(rate, noise, steps):
+    """What dp_accounting says of the same pair."""
+    step = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(noise))
+    training = dp_accounting.SelfComposedDpEvent(step, steps)
+    theirs = pld.PLDAccountant(REPLACE_ONE).compose(training).get_epsilon(1e-6)
+    ours = epsilon_of(training, delta=1e-6)
+    # Their lattice rounds up as well, by 1e-4 a loss.
+    assert 0.99 * theirs <= ours <= 1.01 * theirs
+    both = ShuffleAccountant().compose(training).compose(SUBSAMPLED, 100).get_epsilon(1e-6)
+    assert ours < both < ours + epsilon_of(dp_accounting.SelfComposedDpEvent(SUBSAMPLED, 100), delta=1e-6)
+
+
+def test_a_sample_of_nobody_or_of_everybody():
+    sampled = dp_accounting.PoissonSampledDpEvent
+    assert epsilon_of(sampled(0.0, GAUSSIAN), delta=1e-6) == 0
+    assert epsilon_of(sampled(1.0, GAUSSIAN), delta=1e-6) == epsilon_of(GAUSSIAN, delta=1e-6)
+    assert epsilon_of(sampled(0.5, dp_accounting.GaussianDpEvent(0.0)), delta=1e-6) == math.inf
+    assert epsilon_of(sampled(0.5, GAUSSIAN), delta=1e-6) < epsilon_of(GAUSSIAN, delta=1e-6)

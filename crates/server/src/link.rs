@@ -7,7 +7,7 @@
 use crate::error::{Result, ServerError};
 use crate::plan::Plan;
 use shuffledp_transport::reqwest::header::{AGE, DATE, HeaderMap};
-use shuffledp_transport::{ClientConfig, HttpClient, TransportError, bytes_at_most, join};
+use shuffledp_transport::{ClientConfig, HttpClient, bytes_at_most, join};
 use shuffledp_wire::{ShufflerKeys, Signed, VerifyingKey, paths};
 use std::error::Error;
 use std::time::{Duration, UNIX_EPOCH};
@@ -43,11 +43,12 @@ impl Link {
 
     /// Asks for the shuffler's signed keys, as clients do. An error is a sentence that says what to mend.
     pub(crate) async fn probe(&self) -> std::result::Result<Contact, String> {
-        let unreachable = |error: TransportError| {
-            format!("the shuffler at {} does not answer ({}): check task.shuffler.url", self.url, innermost(&error))
+        let unreachable = |error: &(dyn Error + 'static)| {
+            format!("the shuffler at {} does not answer ({}): check task.shuffler.url", self.url, innermost(error))
         };
-        let request = self.http.get(&join(&self.url, paths::KEYS)).map_err(unreachable)?.timeout(PATIENCE);
-        let response = request.send().await.map_err(|error| unreachable(error.into()))?;
+        let request = self.http.get(&join(&self.url, paths::KEYS)).map_err(|error| unreachable(&error))?;
+        // The cause is at the bottom of the client's own error: ours has the whole chain in one sentence.
+        let response = request.timeout(PATIENCE).send().await.map_err(|error| unreachable(&error))?;
         let status = response.status();
         if !status.is_success() {
             return Err(format!(
@@ -57,7 +58,8 @@ impl Link {
             ));
         }
         let time = time_of(response.headers());
-        let bytes = bytes_at_most(response, Signed::<ShufflerKeys>::max_len()).await.map_err(unreachable)?;
+        let bytes =
+            bytes_at_most(response, Signed::<ShufflerKeys>::max_len()).await.map_err(|error| unreachable(&error))?;
         let keys = Signed::<ShufflerKeys>::decode(&bytes).and_then(|keys| keys.verify(&self.key));
         match keys {
             Ok(keys) => Ok(Contact { min_batch: keys.min_batch, time }),
@@ -78,7 +80,7 @@ fn time_of(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// The cause at the bottom says what happened; those above say that a request failed.
-fn innermost(error: &dyn Error) -> String {
+fn innermost(error: &(dyn Error + 'static)) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;

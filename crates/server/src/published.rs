@@ -1,6 +1,6 @@
 //! What everybody may see, made anew whenever something has changed and then only handed out.
 
-use crate::conductor::{Conductor, Phase};
+use crate::conductor::{Conductor, Pause, Phase};
 use crate::error::{Result, ServerError};
 use crate::keys::KeyRing;
 use crate::link::date;
@@ -89,6 +89,7 @@ impl Published {
             closes: open.closes,
             gives_up: conductor.deadline().unwrap_or(open.closes),
         });
+        let is_braked = matches!(phase, Some(Phase::Paused(Pause::NoBatch)));
         let phase = match phase {
             _ if open.is_some() => "open",
             Some(Phase::Finished) => "finished",
@@ -97,10 +98,10 @@ impl Published {
             _ => "between-rounds",
         };
         let opened = open.as_ref().map(|open| open.opens);
-        let silence = silence(conductor, &rounds, phase);
+        let silence = silence(conductor, &rounds, is_braked);
         let mut warnings: Vec<String> = problems.iter().map(|(_, problem)| problem.clone()).collect();
         let mut reasons = problems;
-        reasons.extend(silence.clone().filter(|_| phase == "paused").map(|silence| ("paused", silence)));
+        reasons.extend(silence.clone().filter(|_| is_braked).map(|silence| ("paused", silence)));
         warnings.extend(silence);
         warnings.extend(participation(plan, &rounds));
         let task = plan.task();
@@ -137,7 +138,7 @@ impl Published {
 }
 
 /// Rounds that were charged and had no batch, up to now.
-fn silence(conductor: &Conductor, rounds: &[RoundSummary], phase: &str) -> Option<String> {
+fn silence(conductor: &Conductor, rounds: &[RoundSummary], is_braked: bool) -> Option<String> {
     let silent = conductor.silent();
     if silent == 0 {
         return None;
@@ -153,7 +154,7 @@ fn silence(conductor: &Conductor, rounds: &[RoundSummary], phase: &str) -> Optio
     } else {
         format!("{silent} rounds in a row were charged without one")
     };
-    let paused = if phase == "paused" {
+    let paused = if is_braked {
         "; no further round is opened until the shuffler answers, or `shuffledp server resume` says so"
     } else {
         ""

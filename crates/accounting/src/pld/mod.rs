@@ -21,6 +21,7 @@ mod read;
 pub(crate) mod release;
 mod renyi;
 mod rounding;
+mod sampled;
 mod tilted;
 
 pub use compose::Rounds;

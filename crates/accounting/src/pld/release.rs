@@ -7,7 +7,7 @@
 
 use super::compose::power_of_two;
 use super::intervals::Intervals;
-use super::{Direction, LossLattice};
+use super::{Direction, LossLattice, sampled};
 use crate::numerics::elementary::{exp, exp_m1};
 use crate::scheme::{Output, Release, response_loss};
 use std::f64::consts::TAU;
@@ -25,6 +25,9 @@ const GAUSSIAN_TAIL: f64 = 5.8e-300;
 
 /// Smaller parameters are taken for this one, which dominates them: below it densities overflow.
 const SMALLEST_PARAMETER: f64 = 1e-200;
+
+/// The same for a sampled output, whose curve ends where it is negligible.
+const SMALLEST_SAMPLED: f64 = 1e-9;
 
 /// Cells are at most so wide: then eight nodes integrate exponentials to well below the roundoff.
 const WIDEST_CELL: f64 = 0.5;
@@ -46,6 +49,9 @@ impl LossLattice {
             Output::Gaussian { mu } => gaussian(mu.max(SMALLEST_PARAMETER), per_deviation),
             Output::Laplace { epsilon } => laplace(epsilon.max(SMALLEST_PARAMETER), per_deviation),
             Output::RandomizedResponse { noise, buckets } => randomized_response(noise, buckets, per_deviation),
+            Output::SampledGaussian { rate, mu } => {
+                sampled::lattice(rate.max(SMALLEST_SAMPLED), mu.max(SMALLEST_SAMPLED), per_deviation)
+            }
         }
     }
 }

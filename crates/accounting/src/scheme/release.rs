@@ -30,6 +30,14 @@ pub enum Output {
         /// Number of values.
         buckets: u64,
     },
+    /// Gaussian noise on every coordinate of a sum over a Poisson sample: every record is in it with
+    /// probability `rate`, on its own.
+    SampledGaussian {
+        /// Probability that a record is in the sample.
+        rate: f64,
+        /// The largest norm of a record, over the noise's standard deviation: C/s.
+        mu: f64,
+    },
 }
 
 /// An [`Output`] whose parameters were checked.
@@ -56,8 +64,11 @@ impl Release {
     /// nothing is private.
     pub const MAX_PARAMETER: f64 = 1000.0;
 
+    /// The largest μ of a sample: beyond it losses are in the hundreds.
+    pub const MAX_SAMPLED_MU: f64 = 20.5;
+
     /// Checks the parameters: μ and ε above 0 and at most [`MAX_PARAMETER`](Self::MAX_PARAMETER),
-    /// noise strictly between 0 and 1, two buckets at the least.
+    /// noise and sampling rate strictly between 0 and 1, two buckets at the least.
     pub fn new(output: Output) -> Result<Self> {
         let in_range = |value: f64| value > 0.0 && value <= Self::MAX_PARAMETER;
         match output {
@@ -71,6 +82,11 @@ impl Release {
                 require(noise > 0.0 && noise < 1.0, "noise-parameter", "strictly between 0 and 1", noise)?;
                 require((2..=super::MAX_COUNT).contains(&buckets), "num-buckets", "between 2 and 2^53", buckets)?;
             }
+            Output::SampledGaussian { rate, mu } => {
+                require(rate > 0.0 && rate < 1.0, "sampling-probability", "strictly between 0 and 1", rate)?;
+                let largest = Self::MAX_SAMPLED_MU;
+                require(mu > 0.0 && mu <= largest, "mu", "above 0 and at most 20.5", mu)?;
+            }
         }
         Ok(Self(output))
     }
@@ -83,7 +99,7 @@ impl Release {
     /// At least the ε of one such output, if it is ε-DP with no δ.
     pub fn pure_epsilon(&self) -> Option<f64> {
         match self.0 {
-            Output::Gaussian { .. } => None,
+            Output::Gaussian { .. } | Output::SampledGaussian { .. } => None,
             Output::Laplace { epsilon } => Some(epsilon),
             Output::RandomizedResponse { noise, buckets } => Some(response_loss(noise, buckets) * (1.0 + 1e-14)),
         }

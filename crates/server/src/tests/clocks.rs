@@ -25,7 +25,7 @@ async fn a_jump_ends_no_round_and_opens_none() {
     assert_eq!((status["phase"].as_str(), status["privacy"]["rounds"].as_u64()), (Some("paused"), Some(1)));
     assert!(status["warning"].as_str().unwrap().contains("the clock jumped forward by 3650 days"), "{status}");
     let reasons = service.reasons();
-    assert!(matches!(&reasons[0], ("clock", why) if why.contains("jumped")), "{reasons:?}");
+    assert!(matches!(&reasons[..], [("clock", why)] if why.contains("jumped")), "{reasons:?}");
     let metrics = String::from_utf8(get(&service, "/metrics").await.body).unwrap();
     assert!(metrics.contains("\nshuffledp_server_clock_doubted 1\n"), "{metrics}");
     world.clock.set(right);

@@ -43,7 +43,10 @@ async fn whatever_else_is_there_is_told_with_what_to_mend() {
     let world = World::new();
     let nobody = Link::new(&Plan::new(&world.config).unwrap(), &ClientConfig::default()).unwrap();
     let problem = nobody.probe().await.unwrap_err();
-    assert!(problem.contains("does not answer (") && problem.contains("task.shuffler.url"), "{problem}");
+    assert!(
+        problem.contains("does not answer (Connection refused") && problem.contains("task.shuffler.url"),
+        "{problem}"
+    );
 }
 
 fn wrong_in(findings: &[Finding]) -> Vec<&str> {
