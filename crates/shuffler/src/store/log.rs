@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 const DIGEST_LEN: usize = 32;
 /// The file grows by as much as it has, at least and at most by so many bytes.
 const GROWTH: (u64, u64) = (64 << 10, 4 << 20);
+/// Zeros are written in pieces of so many bytes.
+const PAGE: u64 = 4096;
 
 /// One file of frames.
 #[derive(Debug)]
@@ -70,20 +72,21 @@ impl Log {
         }
         let end = self.len + frames.len() as u64;
         self.used = self.used.max(end);
-        if end > self.size {
-            let (least, most) = GROWTH;
-            let growth = self.size.clamp(least, most);
-            // At most 4 MiB.
-            frames.resize(frames.len() + growth as usize, 0);
-        }
+        let (least, most) = GROWTH;
+        let growth = if end > self.size { self.size.clamp(least, most).next_multiple_of(PAGE) } else { 0 };
         let mut write = || {
             self.file.seek(SeekFrom::Start(self.len))?;
             self.file.write_all(&frames)?;
+            // Page by page: Linux keeps what is written at once as one piece, and would count and write the whole piece
+            // again for every few frames that come to lie in it.
+            for _ in 0..growth / PAGE {
+                self.file.write_all(&[0; PAGE as usize])?;
+            }
             witness.reached(CommitPoint::BeforeReports);
             self.file.sync_data()
         };
         write().map_err(at(&self.path))?;
-        self.size = self.size.max(self.len + frames.len() as u64);
+        self.size = self.size.max(end + growth);
         self.len = end;
         witness.reached(CommitPoint::AfterReports);
         Ok(())

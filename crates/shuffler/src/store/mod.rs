@@ -12,7 +12,7 @@
 //! answers all three.
 //!
 //! **Why runs.** A B-tree writes pages at random places: 36 to 79 KB for a report of 1 KB, the more the longer the round. A report is written once to the log, as zeros
-//! when the log is emptied, and once to a run for each time that it is merged, all of it in sequence: 5 to 8 KB.
+//! when the log is emptied, and once to a run for each time that it is merged, all of it in sequence.
 
 mod database;
 mod folder;
