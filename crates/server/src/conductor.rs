@@ -259,7 +259,8 @@ impl Conductor {
             epsilon,
             epsilon_lower,
         };
-        self.store.open(&opening)?;
+        let known = self.ledger.accountant().ledger().iter().map(|entry| entry.count).sum();
+        self.store.open(&opening, known)?;
         self.ledger = ledger;
         self.spent = Some((opening.epsilon, opening.epsilon_lower));
         self.record.last = Some(opening);

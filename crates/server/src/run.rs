@@ -7,7 +7,7 @@ use crate::http;
 use crate::keys::{KeyRing, ServerKeys};
 use crate::plan::Plan;
 use crate::service::Service;
-use crate::store::{FileStore, Store};
+use crate::store::{self, Store};
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_transport::{ListenConfig, Serving, Shutdown};
 use shuffledp_wire::{TaskHash, VerifyingKey};
@@ -54,7 +54,7 @@ impl Parts {
         // What is wrong with the configuration is said before a store is made.
         let plan = Plan::new(config)?;
         let keys = KeyRing::follow(&config.keys)?;
-        let store = Box::new(FileStore::open(&config.store)?);
+        let store = store::open(config)?;
         Ok(Self { plan, keys, times: config.round, store })
     }
 

@@ -87,8 +87,8 @@ impl Store for Mortal {
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()> {
         self.commit(|inner| inner.begin(beginning))
     }
-    fn open(&mut self, opening: &Opening) -> Result<()> {
-        self.commit(|inner| inner.open(opening))
+    fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
+        self.commit(|inner| inner.open(opening, known))
     }
     fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
         self.commit(|inner| inner.close(closing))

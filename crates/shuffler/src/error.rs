@@ -75,9 +75,9 @@ pub enum ShufflerError {
     /// The thread of a store has ended.
     #[error("the round's store has stopped")]
     Stopped,
-    /// SQLite.
+    /// Where rounds are stored.
     #[error("storage: {0}")]
-    Storage(rusqlite::Error),
+    Storage(Box<dyn std::error::Error + Send + Sync>),
     /// A message or key.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -90,10 +90,4 @@ pub enum ShufflerError {
 pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> ShufflerError {
     let path = path.into();
     move |cause| ShufflerError::Io { path, cause }
-}
-
-impl From<rusqlite::Error> for ShufflerError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Storage(error)
-    }
 }

@@ -69,7 +69,7 @@ impl KeyRing {
 
     /// Deletes keys that nobody can still use: not the newest, retired for `overlap`, and no open round began before that was over
     /// (`earliest_open` is when the oldest open round opened).
-    pub(crate) fn prune(&self, now: u64, overlap: u64, earliest_open: Option<u64>, memory: &Memory) -> Result<()> {
+    pub(crate) fn prune(&self, now: u64, overlap: u64, earliest_open: Option<u64>, memory: &dyn Memory) -> Result<()> {
         let keys = self.secret();
         let mut kept = Vec::new();
         for (place, (id, public)) in keys.public_keys().into_iter().enumerate() {
@@ -112,6 +112,7 @@ fn version(path: &Path) -> Result<(SystemTime, u64)> {
 mod tests {
     use super::*;
     use crate::files::rotate_key;
+    use crate::store::SqliteMemory;
     use shuffledp_wire::KeyId;
 
     fn ids(ring: &KeyRing) -> Vec<KeyId> {
@@ -127,7 +128,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         crate::init(folder.path()).unwrap();
         let path = folder.path().join(crate::files::HPKE_KEYS);
-        let memory = Memory::open(&folder.path().join("m.db")).unwrap();
+        let memory = SqliteMemory::open(&folder.path().join("m.db")).unwrap();
         let ring = KeyRing::load(path.clone(), SigningKey::from_seed(&[1; 32]), 7).unwrap();
         std::thread::scope(|scope| {
             let rotating = scope.spawn(|| (1..=20).all(|number| rotate_key(&path).unwrap() == KeyId(number)));
@@ -148,7 +149,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         crate::init(folder.path()).unwrap();
         let path = folder.path().join(crate::files::HPKE_KEYS);
-        let memory = Memory::open(&folder.path().join("m.db")).unwrap();
+        let memory = SqliteMemory::open(&folder.path().join("m.db")).unwrap();
         let ring = KeyRing::load(path.clone(), SigningKey::from_seed(&[1; 32]), 7).unwrap();
         let (old, new) = (KeyId(0), KeyId(1));
         ring.prune(5000, 1000, None, &memory).unwrap();

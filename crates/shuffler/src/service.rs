@@ -7,8 +7,8 @@ use crate::intake::router;
 use crate::keys::KeyRing;
 use crate::metrics::Metrics;
 use crate::permutation::{FisherYates, Permute};
-use crate::rounds::{Learner, NewPermute, Shared, Table, tend};
-use crate::store::{SqliteFolder, Stores};
+use crate::rounds::{Learner, NewPermute, Shared, Table, blocking, tend};
+use crate::store;
 use crate::witness::{NoWitness, Witness};
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_transport::{HttpClient, Serving, Shutdown, serve};
@@ -83,18 +83,24 @@ pub async fn start(config: Config, environment: Environment, shutdown: Shutdown)
     }
     let signing = read_signing_key(&config.signing_key)?;
     let keys = KeyRing::load(config.hpke_keys.clone(), signing, config.min_batch)?;
-    let folder = SqliteFolder::open(&config.data, Arc::clone(&environment.witness))?;
-    let memory = folder.memory();
-    let left = folder.unfinished()?;
-    let learner = Arc::new(Learner::new(&config.servers, &memory)?);
+    let (stores, left, learner) = blocking({
+        let (config, witness) = (config.clone(), Arc::clone(&environment.witness));
+        move || {
+            let stores = store::open(&config, witness)?;
+            let left = stores.unfinished()?;
+            let learner = Learner::new(&config.servers, &*stores.memory())?;
+            Ok((stores, left, Arc::new(learner)))
+        }
+    })
+    .await?;
     let shared = Arc::new(Shared {
         clock: environment.clock,
         witness: environment.witness,
         new_permute: environment.permute,
         keys,
         metrics: Metrics::default(),
-        stores: Arc::new(folder),
-        memory,
+        memory: stores.memory(),
+        stores,
         http,
         table: Table::default(),
         shutdown: shutdown.clone(),
@@ -129,7 +135,7 @@ async fn keep_tending(shared: &Arc<Shared>) {
     let mut interval = pace(shared);
     loop {
         interval.tick().await;
-        tend(shared);
+        tend(shared).await;
     }
 }
 
@@ -161,7 +167,7 @@ impl Running {
     /// Looks after rounds now: learns new ones, ends those that are over.
     pub async fn tick(&self) {
         self.learner.look(&self.shared).await;
-        tend(&self.shared);
+        tend(&self.shared).await;
     }
 
     /// Waits until no round is being brought to its end. While a server does not answer, that is long.

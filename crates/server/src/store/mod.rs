@@ -9,7 +9,8 @@ mod writes;
 
 pub use file::FileStore;
 
-use crate::error::Result;
+use crate::config::ServerConfig;
+use crate::error::{Result, ServerError};
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, ModelHash, ReportId, RoundContext, TaskHash};
@@ -26,8 +27,9 @@ pub trait Store: Send {
     /// A task begins, with its first model. Open rounds of other tasks are given up: they stay charged.
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()>;
 
-    /// Charges a round and opens it. Only when this has returned may the round be published.
-    fn open(&mut self, opening: &Opening) -> Result<()>;
+    /// Charges a round and opens it, if the ledger holds exactly the `known` rounds that its ε was computed with; otherwise the error is
+    /// [`Overtaken`](ServerError::Overtaken). Only when this has returned may the round be published.
+    fn open(&mut self, opening: &Opening, known: u64) -> Result<()>;
 
     /// Closes a round, with the new model and, if one came, the batch.
     fn close(&mut self, closing: &Closing<'_>) -> Result<()>;
@@ -43,6 +45,16 @@ pub trait Store: Send {
 
     /// All rounds of the task, first to last.
     fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>>;
+}
+
+/// The store that the configuration names.
+pub(crate) fn open(config: &ServerConfig) -> Result<Box<dyn Store>> {
+    Ok(Box::new(FileStore::open(&config.store)?))
+}
+
+/// An ε that was computed without some charge would be too small.
+fn check_overtaken(found: u64, known: u64) -> Result<()> {
+    if found == known { Ok(()) } else { Err(ServerError::Overtaken { found, known }) }
 }
 
 /// A task that begins.

@@ -4,7 +4,7 @@ use super::world::{GRACE, WINDOW, World, id, put, weights};
 use crate::conductor::Phase;
 use crate::error::{Result, ServerError};
 use crate::service::Service;
-use crate::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundSummary, Status, Store, TaskRecord};
+use crate::store::{BatchRecord, Beginning, Closing, Opening, RoundSummary, Status, Store, TaskRecord};
 use axum::http::StatusCode;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
@@ -22,33 +22,33 @@ struct Fault {
 
 /// A store that is gone, with everything that called it, from a chosen moment on.
 struct Mortal {
-    inner: FileStore,
+    inner: Box<dyn Store>,
     fault: Option<Fault>,
     commits: usize,
     dead: bool,
 }
 
 impl Mortal {
-    fn new(world: &World, fault: Option<Fault>) -> Self {
-        Self { inner: FileStore::open(world.store_path()).unwrap(), fault, commits: 0, dead: false }
+    fn new(inner: Box<dyn Store>, fault: Option<Fault>) -> Self {
+        Self { inner, fault, commits: 0, dead: false }
     }
 
     fn alive(&self) -> Result<()> {
         if self.dead { Err(ServerError::Interrupted("dead".to_owned())) } else { Ok(()) }
     }
 
-    fn commit(&mut self, work: impl FnOnce(&mut FileStore) -> Result<()>) -> Result<()> {
+    fn commit(&mut self, work: impl FnOnce(&mut dyn Store) -> Result<()>) -> Result<()> {
         self.alive()?;
         let now = self.fault.is_some_and(|fault| fault.commit == self.commits);
         self.commits += 1;
         if now {
             self.dead = true;
             if self.fault.is_some_and(|fault| fault.after) {
-                work(&mut self.inner)?;
+                work(&mut *self.inner)?;
             }
             return self.alive();
         }
-        work(&mut self.inner)
+        work(&mut *self.inner)
     }
 }
 
@@ -67,8 +67,8 @@ impl Store for Mortal {
         self.commit(|inner| inner.begin(beginning))
     }
 
-    fn open(&mut self, opening: &Opening) -> Result<()> {
-        self.commit(|inner| inner.open(opening))
+    fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
+        self.commit(|inner| inner.open(opening, known))
     }
 
     fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
@@ -160,7 +160,7 @@ async fn run(budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
     let mut died = false;
     let mut fault = fault;
     loop {
-        if let Ok(service) = world.serve_on(Box::new(Mortal::new(&world, fault)))
+        if let Ok(service) = world.serve_on(Box::new(Mortal::new(world.store(), fault)))
             && drive(&world, &service, &mut outside).await.is_some()
         {
             drop(service);
@@ -171,7 +171,7 @@ async fn run(budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
         fault = None;
     }
     // As somebody finds it who opens the file.
-    let mut store = FileStore::open(world.store_path()).unwrap();
+    let mut store = world.store();
     let task = crate::plan::Plan::new(&world.config).unwrap().hash();
     let rounds = store.rounds(&task).unwrap();
     let charged = store.ledger().unwrap().iter().map(|(_, count)| count).sum();
@@ -214,7 +214,7 @@ async fn dying_at_any_commit_changes_nothing() {
 /// A store that says no once, and a server that lives on: a full disk, say.
 #[tokio::test]
 async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
-    struct Moody(FileStore, u32);
+    struct Moody(Box<dyn Store>, u32);
     impl Store for Moody {
         fn ledger(&mut self) -> Result<Vec<(AccountedRound, u64)>> {
             self.0.ledger()
@@ -225,13 +225,13 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
         fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()> {
             self.0.begin(beginning)
         }
-        fn open(&mut self, opening: &Opening) -> Result<()> {
+        fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
             self.1 += 1;
             // Before the commit, after it, and not at all, in turn.
             match self.1 % 3 {
                 1 => Err(ServerError::Interrupted("full".to_owned())),
-                2 => self.0.open(opening).and_then(|()| Err(ServerError::Interrupted("late".to_owned()))),
-                _ => self.0.open(opening),
+                2 => self.0.open(opening, known).and_then(|()| Err(ServerError::Interrupted("late".to_owned()))),
+                _ => self.0.open(opening, known),
             }
         }
         fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
@@ -251,7 +251,7 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
         }
     }
     let world = World::new();
-    let service = world.serve_on(Box::new(Moody(FileStore::open(world.store_path()).unwrap(), 0))).unwrap();
+    let service = world.serve_on(Box::new(Moody(world.store(), 0))).unwrap();
     assert!(service.tick().is_err());
     assert!(service.published().round.is_none(), "nothing was charged, so nothing is shown");
     assert!(service.tick().is_err());
@@ -264,6 +264,6 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
     assert_eq!(service.tick().unwrap(), Phase::Open);
     assert_eq!(world.round(&service).round, 2);
     drop(service);
-    let mut store = FileStore::open(world.store_path()).unwrap();
+    let mut store = world.store();
     assert_eq!(store.ledger().unwrap().iter().map(|(_, count)| count).sum::<u64>(), 2);
 }

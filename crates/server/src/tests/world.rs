@@ -84,9 +84,14 @@ impl World {
         &self.config.store
     }
 
+    /// This world's store; the one before has to be gone.
+    pub(super) fn store(&self) -> Box<dyn Store> {
+        Box::new(FileStore::open(self.store_path()).unwrap())
+    }
+
     /// A server on this world's file; the one before has to be gone.
     pub(super) fn serve(&self) -> Arc<Service> {
-        self.serve_on(Box::new(FileStore::open(self.store_path()).unwrap())).unwrap()
+        self.serve_on(self.store()).unwrap()
     }
 
     pub(super) fn serve_on(&self, store: Box<dyn Store>) -> Result<Arc<Service>> {

@@ -173,7 +173,7 @@ pub(crate) fn fill(folder: &Path, count: usize) -> Outcome<()> {
     for group in order.chunks(8192) {
         store.add(group.iter().map(|(_, number)| entry(*number)).collect())?;
     }
-    store.fold()?;
+    store.maintain()?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Learning rounds from the servers that sign them: every second or so, and at once when a report names a round that is not known.
 
 use super::Shared;
+use super::blocking;
 use super::table::Live;
 use crate::config::ServerConfig;
 use crate::error::Result;
@@ -42,7 +43,7 @@ pub(crate) struct Server {
 type Asked = AsyncMutex<Option<(Instant, TaskHash)>>;
 
 impl Server {
-    fn new(config: &ServerConfig, memory: &Memory) -> Result<Self> {
+    fn new(config: &ServerConfig, memory: &dyn Memory) -> Result<Self> {
         let any_task = config.tasks.is_empty();
         let tasks = if any_task { memory.tasks(config.key.as_bytes())? } else { config.tasks.clone() };
         Ok(Self {
@@ -98,7 +99,7 @@ pub(crate) struct Learner {
 
 impl Learner {
     /// With the tasks that an earlier process came to know.
-    pub(crate) fn new(servers: &[ServerConfig], memory: &Memory) -> Result<Self> {
+    pub(crate) fn new(servers: &[ServerConfig], memory: &dyn Memory) -> Result<Self> {
         let servers = servers.iter().map(|server| Ok(Arc::new(Server::new(server, memory)?)));
         Ok(Self {
             servers: servers.collect::<Result<_>>()?,
@@ -162,9 +163,8 @@ impl Learner {
         if server.remember(&round) {
             let (memory, server, task) = (Arc::clone(&shared.memory), *server.key.as_bytes(), round.task);
             // Only for the next start: without it the task is a stranger once more until its first report.
-            let kept = tokio::task::spawn_blocking(move || memory.know(&server, &task)).await;
-            if !matches!(kept, Ok(Ok(()))) {
-                tracing::warn!(%task, "a task could not be remembered");
+            if let Err(error) = blocking(move || memory.know(&server, &task)).await {
+                tracing::warn!(%task, %error, "a task could not be remembered");
             }
         }
         let context = round.context();
@@ -182,20 +182,19 @@ impl Learner {
             record_len: record_len(&round),
             min_batch: shared.config.min_batch,
         };
-        let created = tokio::task::spawn_blocking({
+        let created = blocking({
             let stores = Arc::clone(&shared.stores);
             move || stores.create(&context, &record)
         });
         match created.await {
-            Ok(Ok(Some(store))) => {
+            Ok(Some(store)) => {
                 tracing::debug!(task = %round.task, round = round.round, "a round is taken part in");
                 start(shared, server, round, store);
             }
             // It is over already; the server should not offer it.
-            Ok(Ok(None)) => {
+            Ok(None) => {
                 tracing::debug!(task = %round.task, round = round.round, "a finished round is offered again")
             }
-            Ok(Err(error)) => tracing::error!(%error, "a round's store could not be made; it is tried again"),
             Err(error) => tracing::error!(%error, "a round's store could not be made; it is tried again"),
         }
     }

@@ -14,7 +14,7 @@ pub(crate) use learn::Learner;
 pub(crate) use table::{Lookup, Table};
 
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{Result, ShufflerError};
 use crate::keys::KeyRing;
 use crate::metrics::Metrics;
 use crate::permutation::Permute;
@@ -35,24 +35,34 @@ pub(crate) struct Shared {
     pub(crate) keys: KeyRing,
     pub(crate) metrics: Metrics,
     pub(crate) stores: Arc<dyn Stores>,
-    pub(crate) memory: Arc<Memory>,
+    pub(crate) memory: Arc<dyn Memory>,
     pub(crate) http: HttpClient,
     pub(crate) table: Table,
     pub(crate) shutdown: Shutdown,
 }
 
-/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; has logs of arrivals folded; follows the key file and
+/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; has stores maintained; follows the key file and
 /// deletes keys that no round needs.
-pub(crate) fn tend(shared: &Arc<Shared>) {
+pub(crate) async fn tend(shared: &Arc<Shared>) {
     for live in shared.table.close_over(shared.clock.now()) {
         shared.table.spawn(finish::finish(Arc::clone(shared), live));
     }
-    shared.table.fold();
+    shared.table.maintain();
     let earliest = shared.table.earliest_open();
     let overlap = shared.config.key_overlap_seconds.saturating_mul(1000);
-    let kept = shared.keys.follow();
-    let kept = kept.and_then(|()| shared.keys.prune(shared.clock.now(), overlap, earliest, &shared.memory));
-    if let Err(error) = kept {
+    let kept = blocking({
+        let shared = Arc::clone(shared);
+        move || {
+            shared.keys.follow()?;
+            shared.keys.prune(shared.clock.now(), overlap, earliest, &*shared.memory)
+        }
+    });
+    if let Err(error) = kept.await {
         tracing::warn!(%error, "the HPKE keys stay as they were");
     }
+}
+
+/// Runs what waits for storage on a thread where nobody else waits for it.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| ShufflerError::Stopped)?
 }

@@ -232,6 +232,12 @@ fn set_up(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+impl From<rusqlite::Error> for ShufflerError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
 fn damaged(path: &Path, reason: &'static str) -> ShufflerError {
     ShufflerError::Damaged { path: path.to_owned(), reason }
 }

@@ -6,7 +6,7 @@
 //! - A report that does not fit into a page would get further pages at the file's end, in order of arrival. Pages are therefore chosen large enough, and
 //!   longer reports are cut into pieces with random keys of their own.
 //! - What is acknowledged is in a log first, which is a list of arrivals by nature; those that came together are put into random order before they are written. Every
-//!   `poll_seconds`, and every 8 MiB, the log is folded into the database and emptied ([`RoundStore::fold`]), sorted by digest, so that neither the database nor its
+//!   `poll_seconds`, and every 8 MiB, the log is folded into the database and emptied ([`RoundStore::maintain`]), sorted by digest, so that neither the database nor its
 //!   own write-ahead log knows in which order they came.
 //! - `secure_delete` overwrites what SQLite frees. The whole file goes when the round is over.
 //!
@@ -25,13 +25,16 @@ mod sqlite;
 
 pub use folder::SqliteFolder;
 pub(crate) use folder::hash as context_hash;
-pub use memory::Memory;
+pub use memory::SqliteMemory;
 pub use sqlite::SqliteStore;
 
+use crate::config::Config;
 use crate::error::Result;
 use crate::permutation::Permute;
-use shuffledp_wire::{BatchId, RoundContext};
+use crate::witness::Witness;
+use shuffledp_wire::{BatchId, RoundContext, TaskHash};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What a store says about its round, so that a restart knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,12 +96,13 @@ pub trait RoundStore: Send {
     /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch; otherwise what storage says.
     fn add(&mut self, entries: Vec<OpaqueReport>) -> Result<()>;
 
-    /// Begins to fold the log of arrivals into the file and to empty it, order and all, unless that is under way. Says how the fold before ended.
+    /// Does the work that the store leaves for quiet moments; called every `poll_seconds`. It changes nothing that another method shows, and may go on after
+    /// this has returned; then the next call says how it ended.
     ///
     /// # Errors
     ///
     /// What storage says.
-    fn fold(&mut self) -> Result<()>;
+    fn maintain(&mut self) -> Result<()>;
 
     /// Counts, and if there are at least `min_batch` and the recorded minimum, fixes id and order: all in one transaction, so that a batch exists whole and large
     /// enough or not at all. Asked again, it answers the same.
@@ -125,6 +129,9 @@ pub trait RoundStore: Send {
 
 /// All stores.
 pub trait Stores: Send + Sync {
+    /// What outlives rounds.
+    fn memory(&self) -> Arc<dyn Memory>;
+
     /// A store for a round, or `None` if its context had its batch or its end already.
     ///
     /// # Errors
@@ -145,4 +152,40 @@ pub trait Stores: Send + Sync {
     ///
     /// What storage says. Before the context is remembered the store is intact.
     fn finish(&self, context: &RoundContext, store: Box<dyn RoundStore>) -> Result<()>;
+}
+
+/// What outlives rounds: which are over, since when keys are retired, and which tasks a server has. Calls block on storage.
+pub trait Memory: Send + Sync + std::fmt::Debug {
+    /// Whether the round with this hash of its context is over.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn is_finished(&self, context: &[u8; 32]) -> Result<bool>;
+
+    /// Remembers that a server has this task.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn know(&self, server: &[u8; 32], task: &TaskHash) -> Result<()>;
+
+    /// The tasks that a server was known to have.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn tasks(&self, server: &[u8; 32]) -> Result<Vec<TaskHash>>;
+
+    /// Since when a key is retired, in milliseconds since 1970: `now` if it was not known.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn retired_since(&self, public: &[u8; 32], now: u64) -> Result<u64>;
+}
+
+/// The stores that the configuration names.
+pub(crate) fn open(config: &Config, witness: Arc<dyn Witness>) -> Result<Arc<dyn Stores>> {
+    Ok(Arc::new(SqliteFolder::open(&config.data, witness)?))
 }
