@@ -72,6 +72,12 @@ pub enum ShufflerError {
     /// Reports came for a store that is sealed.
     #[error("the round is sealed")]
     Sealed,
+    /// Another process has brought the round to its end.
+    #[error("the round is over")]
+    Over,
+    /// Another process has taken over the round.
+    #[error("another replica ends the round")]
+    Overtaken,
     /// The thread of a store has ended.
     #[error("the round's store has stopped")]
     Stopped,

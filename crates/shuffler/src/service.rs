@@ -94,7 +94,7 @@ pub async fn start(config: Config, environment: Environment, shutdown: Shutdown)
     })
     .await?;
     let shared = Arc::new(Shared {
-        clock: environment.clock,
+        clock: stores.clock().unwrap_or(environment.clock),
         witness: environment.witness,
         new_permute: environment.permute,
         keys,

@@ -114,8 +114,9 @@ impl Learner {
         self.servers.iter().any(|server| server.expects(report))
     }
 
-    /// Asks for the round of every task.
+    /// Asks for the round of every task; before that, takes up what other replicas have.
     pub(crate) async fn look(&self, shared: &Arc<Shared>) {
+        self.adopt(shared).await;
         let mut questions = JoinSet::new();
         for server in &self.servers {
             let tasks: Vec<TaskHash> = server.tasks().keys().copied().collect();
@@ -188,6 +189,11 @@ impl Learner {
         });
         match created.await {
             Ok(Some(store)) => {
+                // Another replica may have been first, with the round as it was signed for it.
+                let (_, round) = match signed_round(&*store) {
+                    Ok(round) => round,
+                    Err(error) => return tracing::error!(%error, "a round's store holds no round"),
+                };
                 tracing::debug!(task = %round.task, round = round.round, "a round is taken part in");
                 start(shared, server, round, store);
             }
@@ -199,25 +205,56 @@ impl Learner {
         }
     }
 
+    /// Takes up rounds that other replicas have learned, or left.
+    async fn adopt(&self, shared: &Arc<Shared>) {
+        if !shared.stores.is_shared() {
+            return;
+        }
+        let stores = Arc::clone(&shared.stores);
+        let _alone = self.taking.lock().await;
+        let adopted = match blocking(move || stores.unfinished()).await {
+            Ok(left) => self.take_over(shared, left).map(|_| ()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = adopted {
+            tracing::warn!(%error, "the rounds of other replicas could not be looked for; it is tried again");
+        }
+    }
+
     /// Takes up what an earlier process left. A store whose server is not in the configuration stays untouched.
     pub(crate) fn resume(&self, shared: &Arc<Shared>, stores: Vec<Box<dyn RoundStore>>) -> Result<()> {
+        for round in self.take_over(shared, stores)? {
+            tracing::warn!(
+                task = %round.task,
+                round = round.round,
+                "a store is left alone: its server is not among [[servers]] any more"
+            );
+        }
+        Ok(())
+    }
+
+    /// Takes up rounds that are stored and not known. Those of other servers are returned.
+    fn take_over(&self, shared: &Arc<Shared>, stores: Vec<Box<dyn RoundStore>>) -> Result<Vec<RoundOffer>> {
+        let mut strange = Vec::new();
         for store in stores {
-            let key = VerifyingKey::from_bytes(&store.record().server)?;
-            let round = Signed::<RoundOffer>::decode(&store.record().signed)?.verify(&key)?;
+            let (key, round) = signed_round(&*store)?;
             match self.servers.iter().find(|server| server.key == key) {
+                _ if shared.table.contains(&round.context()) => {}
                 Some(server) => {
                     server.remember(&round);
                     start(shared, server, round, store);
                 }
-                None => tracing::warn!(
-                    task = %round.task,
-                    round = round.round,
-                    "a store is left alone: its server is not among [[servers]] any more"
-                ),
+                None => strange.push(round),
             }
         }
-        Ok(())
+        Ok(strange)
     }
+}
+
+/// The round of a store, and the server that signed it.
+fn signed_round(store: &dyn RoundStore) -> Result<(VerifyingKey, RoundOffer)> {
+    let key = VerifyingKey::from_bytes(&store.record().server)?;
+    Ok((key, Signed::<RoundOffer>::decode(&store.record().signed)?.verify(&key)?))
 }
 
 fn record_len(round: &RoundOffer) -> u32 {

@@ -21,17 +21,21 @@ mod folder;
 mod layout;
 mod log;
 mod memory;
+mod postgres;
 mod sqlite;
 
 pub use folder::SqliteFolder;
 pub(crate) use folder::hash as context_hash;
 pub use memory::SqliteMemory;
+pub(crate) use postgres::LEASE;
+pub use postgres::PostgresStores;
 pub use sqlite::SqliteStore;
 
 use crate::config::Config;
 use crate::error::Result;
 use crate::permutation::Permute;
 use crate::witness::Witness;
+use shuffledp_host::Clock;
 use shuffledp_wire::{BatchId, RoundContext, TaskHash};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -84,6 +88,17 @@ pub enum Outcome {
     Short,
 }
 
+/// Who brings a round to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// This process, for now.
+    Ours,
+    /// Another one.
+    Anothers,
+    /// Nobody: it is over.
+    Over,
+}
+
 /// The store of one round. All calls come from one thread.
 pub trait RoundStore: Send {
     /// What it says about its round.
@@ -93,7 +108,8 @@ pub trait RoundStore: Send {
     ///
     /// # Errors
     ///
-    /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch; otherwise what storage says.
+    /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch, and where stores are shared after it found too few; otherwise what storage
+    /// says.
     fn add(&mut self, entries: Vec<OpaqueReport>) -> Result<()>;
 
     /// Does the work that the store leaves for quiet moments; called every `poll_seconds`. It changes nothing that another method shows, and may go on after
@@ -132,6 +148,25 @@ pub trait Stores: Send + Sync {
     /// What outlives rounds.
     fn memory(&self) -> Arc<dyn Memory>;
 
+    /// The clock that all share who use these stores; without one, the process's own is as good.
+    fn clock(&self) -> Option<Arc<dyn Clock>> {
+        None
+    }
+
+    /// Whether other processes use these stores, too.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Asks to bring a round to its end, or to go on with it for another while. A round has one such process at a time, and another when the first one is silent.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn claim(&self, _context: &RoundContext) -> Result<Claim> {
+        Ok(Claim::Ours)
+    }
+
     /// A store for a round, or `None` if its context had its batch or its end already.
     ///
     /// # Errors
@@ -139,7 +174,7 @@ pub trait Stores: Send + Sync {
     /// What storage says.
     fn create(&self, context: &RoundContext, record: &RoundTerms) -> Result<Option<Box<dyn RoundStore>>>;
 
-    /// Stores that an earlier process left behind. What it had finished and not yet deleted is deleted now.
+    /// Stores that an earlier process left behind, or that another one uses. What was finished and not yet deleted is deleted now.
     ///
     /// # Errors
     ///
@@ -187,5 +222,8 @@ pub trait Memory: Send + Sync + std::fmt::Debug {
 
 /// The stores that the configuration names.
 pub(crate) fn open(config: &Config, witness: Arc<dyn Witness>) -> Result<Arc<dyn Stores>> {
-    Ok(Arc::new(SqliteFolder::open(&config.data, witness)?))
+    Ok(match &config.store {
+        Some(url) => Arc::new(PostgresStores::open(url, witness)?),
+        None => Arc::new(SqliteFolder::open(&config.data, witness)?),
+    })
 }
