@@ -107,7 +107,7 @@ def pages(root: Path) -> list[Path]:
 
 
 def broken(root: Path, page: Path) -> Iterator[str]:
-    """What is wrong with the links of a page."""
+    """Returns the broken links of a page."""
     for link in links(page.read_text(encoding="utf-8")):
         if not is_local(link.target):
             continue

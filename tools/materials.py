@@ -1,4 +1,4 @@
-"""What a build of the program is made of: a bill of materials (CycloneDX) and the licences' texts.
+"""Lists the components of a build: a bill of materials (CycloneDX) and the licences' texts.
 
 Both follow from `cargo metadata` for one target and from Cargo.lock. A crate that only helps to build
 (a build script's, a macro's) is listed in the bill with scope "excluded" and has no notice: nothing of

@@ -1,4 +1,4 @@
-"""What a call from Python costs when the answer is already known: `python bench/python/overhead.py`. It has to stay below 20 µs."""
+"""Measures the overhead of a call from Python: `python bench/python/overhead.py`. The goal is below 20 µs."""
 
 from __future__ import annotations
 

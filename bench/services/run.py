@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the services take on this machine, in one run: `make bench-services`.
+"""Measures the services on this machine, in one run: `make bench-services`.
 
 Durable reports a second and how long each waits, with the disk's own rate beside; a batch of a million sealed and sent within its memory while another round takes
 reports; what sealing and opening cost a core. Everything runs on loopback, clients included, on the same processors. Writes results.json and README.md beside this file.
@@ -21,7 +21,7 @@ EXAMPLES = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/
 
 
 def measure(name, *arguments, folder=None):
-    """What the program printed."""
+    """Runs a program and returns its output."""
     print(" ".join([name, *map(str, arguments)]), file=sys.stderr, flush=True)
     command = [EXAMPLES / name, *map(str, arguments)]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=folder).stdout

@@ -32,7 +32,7 @@ def python():
 
 
 def measure(command):
-    """What the program printed."""
+    """Runs a program and returns its JSON output."""
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 

@@ -40,8 +40,8 @@ const IN_THE_PAGE: [&str; 4] = ["accounting", "explorer", "number", "question"];
 /// a page must not give other numbers than the program that carries it.
 fn explorer(root: &Path, out: &Path) -> io::Result<()> {
     let page = root.join("target/explorer/explorer.html");
-    // Cargo takes a path that is missing for changed, at every build: then `make explorer`, whose last step touches this
-    // file, makes it look again.
+    // Cargo would treat a missing path as changed at every build. `make explorer` touches this file
+    // at its end, so that the page is found then.
     if page.is_file() {
         println!("cargo::rerun-if-changed={}", page.display());
     }

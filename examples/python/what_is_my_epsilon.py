@@ -1,4 +1,4 @@
-"""What is my ε? A survey with a shuffler between the phones and the server.
+"""Computes the ε of a survey with a shuffler between the phones and the server.
 
 A hundred thousand phones answer one of 16 values by randomized response with ε0 = 3, every week for half a year. Anybody who sees a phone's own report learns up to ε0 from
 it; the server sees only the shuffled reports.

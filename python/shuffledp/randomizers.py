@@ -20,22 +20,26 @@ Coins come from the operating system. For experiments that can be repeated there
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional
+import inspect
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Type, Union, overload
+
+import numpy
 
 from ._native import (
     Aggregator,
     CategoryRandomizer,
     Intervals,
+    ParameterError,
     SimulationRng,
     VectorRandomizer,
+    _check_in,
     _permutation,
 )
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    import numpy
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
     _Number = TypeVar("_Number", bound=numpy.generic)
@@ -59,7 +63,11 @@ __all__ = [
     "SimulationRng",
     "TopSet",
     "VectorRandomizer",
+    "check_in",
+    "flatten",
+    "from_dict",
     "shuffle",
+    "unflatten",
 ]
 
 
@@ -73,6 +81,97 @@ def shuffle(reports: NDArray[_Number], *, rng: Optional[SimulationRng] = None) -
     """
     shuffled: NDArray[_Number] = reports[_permutation(len(reports), rng=rng)]
     return shuffled
+
+
+@overload
+def check_in(rate: float, count: None = None, *, rng: Optional[SimulationRng] = None) -> bool: ...
+@overload
+def check_in(rate: float, count: int, *, rng: Optional[SimulationRng] = None) -> NDArray[numpy.bool_]: ...
+def check_in(
+    rate: float, count: Optional[int] = None, *, rng: Optional[SimulationRng] = None
+) -> Union[bool, NDArray[numpy.bool_]]:
+    """Whether a client participates in a round: the coin that it flips on its own; with ``count``, the coins of so many simulated clients.
+
+    The probability is the largest multiple of 2^-64 that is at most ``rate``, exactly, so accounting with ``check_in=rate`` is right. A client flips it in every round, and nobody else may see
+    how it fell.
+
+    >>> from shuffledp.randomizers import SimulationRng, check_in
+    >>> check_in(0.5) in (True, False)
+    True
+    >>> int(check_in(0.1, 10_000, rng=SimulationRng(1)).sum())
+    963
+    """
+    if count is None:
+        return bool(_check_in(rate, 1, rng=rng)[0])
+    return _check_in(rate, count, rng=rng)
+
+
+def flatten(arrays: Sequence[ArrayLike]) -> NDArray[numpy.float32]:
+    """The numbers of all arrays, one after another in C order, as one vector of float32: a model's weights as what a randomizer takes.
+
+    >>> import numpy
+    >>> from shuffledp.randomizers import flatten
+    >>> flatten([numpy.eye(2), numpy.arange(3)]).tolist()
+    [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 2.0]
+    """
+    parts = [numpy.asarray(array) for array in arrays]
+    for place, part in enumerate(parts):
+        if part.dtype.kind not in "fiub":
+            raise TypeError(f"arrays must hold real numbers, but number {place} is of {part.dtype}")
+    whole = numpy.empty(sum(part.size for part in parts), numpy.float32)
+    start = 0
+    for part in parts:
+        whole[start : start + part.size] = part.ravel()
+        start += part.size
+    return whole
+
+
+def unflatten(
+    vector: NDArray[Any], like: Sequence[Union[NDArray[Any], Sequence[int]]]
+) -> List[NDArray[Any]]:
+    """Cuts a vector into arrays with the shapes of ``like`` (arrays, whose types are taken over too, or shapes): the inverse of :func:`flatten`.
+
+    >>> import numpy
+    >>> from shuffledp.randomizers import flatten, unflatten
+    >>> weights = [numpy.eye(2), numpy.zeros(3)]
+    >>> [part.shape for part in unflatten(flatten(weights), weights)]
+    [(2, 2), (3,)]
+    """
+    flat = numpy.asarray(vector)
+    shapes = [part.shape if isinstance(part, numpy.ndarray) else tuple(part) for part in like]
+    sizes = [int(numpy.prod(shape, dtype=numpy.int64)) for shape in shapes]
+    if flat.ndim != 1 or flat.size != sum(sizes):
+        raise ValueError(f"vector must have one dimension and {sum(sizes)} numbers, but has the shape {flat.shape}")
+    ends = numpy.cumsum(sizes)
+    parts = [flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes)]
+    return [
+        part.astype(of.dtype) if isinstance(of, numpy.ndarray) else part.copy() for part, of in zip(parts, like)
+    ]
+
+
+def from_dict(written: Mapping[str, Any]) -> Union[VectorRandomizer, CategoryRandomizer]:
+    """The randomizer that ``to_dict`` wrote.
+
+    >>> from shuffledp.randomizers import Krr, from_dict
+    >>> from_dict(Krr(local_epsilon=2.0, categories=10).to_dict())
+    Krr(local_epsilon=2.0, categories=10)
+    """
+    parameters: Dict[str, Any] = dict(written)
+    name = parameters.pop("randomizer", None)
+    if name not in _BY_NAME:
+        raise ParameterError(f"randomizer must be one of {', '.join(_BY_NAME)}, but is {name!r}")
+    kind = _BY_NAME[name]
+    taken = inspect.signature(kind.__new__).parameters
+    unknown = sorted(set(parameters) - set(taken))
+    if unknown:
+        raise ParameterError(f"{unknown[0]} does not belong to randomizer {name}; leave it out")
+    if isinstance(parameters.get("public_seed"), str):
+        parameters["public_seed"] = bytes.fromhex(parameters["public_seed"])
+    try:
+        read: Union[VectorRandomizer, CategoryRandomizer] = kind(**parameters)
+    except TypeError as wrong:
+        raise ParameterError(f"randomizer {name}: {wrong}") from wrong
+    return read
 
 
 class Rr(CategoryRandomizer):
@@ -303,3 +402,20 @@ class DiscreteLaplace(VectorRandomizer):
 
     def __new__(cls, *, local_epsilon: float, dimension: int, clip: float) -> Self:
         return super().__new__(cls, "discrete-laplace", local_epsilon=local_epsilon, dimension=dimension, clip=clip)
+
+
+_BY_NAME: Dict[str, Type[Any]] = {
+    "rr": Rr,
+    "krr": Krr,
+    "r-inf": RInf,
+    "r-1": R1,
+    "r-2": Duchi,
+    "ldp-sgd": LdpSgd,
+    "priv-unit": PrivUnit,
+    "top-set": TopSet,
+    "gaussian": Gaussian,
+    "discrete-gaussian": DiscreteGaussian,
+    "rounded-gaussian": RoundedGaussian,
+    "laplace": Laplace,
+    "discrete-laplace": DiscreteLaplace,
+}

@@ -1,7 +1,7 @@
 //! The running accountant.
 
 use crate::arguments::{Arguments, Takes};
-use crate::errors::{ParameterError, StateError, out_of_range, raised};
+use crate::errors::{ParameterError, StateError, out_of_range, raised, unlearned};
 use crate::interrupt::{guarded, interruptible};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyType};
 use shuffledp_accounting::accountant::Accountant as Inner;
 use shuffledp_accounting::pld::LossDistribution;
 use shuffledp_accounting::scheme::{Output, Release};
+use shuffledp_learning::ledger::Ledger;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,12 +25,16 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 ///
 /// >>> import shuffledp
 /// >>> accountant = shuffledp.Accountant()
-/// >>> accountant.compose(clients=1_000_000, sampled=1000, randomizer="ldp-sgd", local_epsilon=2, count=100_000)
-/// >>> round(accountant.epsilon(1e-8), 5)
+/// >>> training = dict(clients=1_000_000, sampled=1000, randomizer="ldp-sgd", local_epsilon=2)
+/// >>> round(accountant.compose(**training, count=100_000).epsilon(1e-8), 5)
 /// 0.10951
-/// >>> accountant.compose(clients=1_000_000, randomizer="krr", categories=16, local_epsilon=1)
-/// >>> round(accountant.epsilon(1e-8), 5)
+/// >>> round(accountant.compose(clients=1_000_000, randomizer="krr", categories=16, local_epsilon=1).epsilon(1e-8), 5)
 /// 0.10954
+///
+/// What composes returns the accountant itself. To keep within a budget, ask before each round:
+///
+/// >>> accountant.would_exceed(epsilon=0.11, delta=1e-8, **training)
+/// False
 #[pyclass(module = "shuffledp", frozen)]
 pub(crate) struct Accountant {
     state: Mutex<State>,
@@ -51,6 +56,9 @@ enum Asked {
 /// So many answers are remembered.
 const CAPACITY: usize = 64;
 
+/// So many rounds are looked for that still fit into a budget.
+const MOST_ROUNDS: u64 = 1 << 20;
+
 impl Accountant {
     fn holding(inner: Inner) -> Self {
         Self { state: Mutex::new(State { inner, answers: Vec::new() }) }
@@ -64,13 +72,17 @@ impl Accountant {
         self.state().inner.clone()
     }
 
-    /// Changes what happened. All or nothing, and what was answered before is forgotten.
-    fn change(&self, change: impl FnOnce(&mut Inner) -> shuffledp_accounting::Result<()>) -> PyResult<()> {
-        let mut state = self.state();
+    /// Changes what happened, and returns the accountant. All or nothing, and what was answered before is forgotten.
+    fn change<'py>(
+        slf: &Bound<'py, Self>,
+        change: impl FnOnce(&mut Inner) -> shuffledp_accounting::Result<()>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let mut state = slf.get().state();
         let mut changed = state.inner.clone();
         guarded(|| change(&mut changed))?.map_err(raised)?;
         *state = State { inner: changed, answers: Vec::new() };
-        Ok(())
+        drop(state);
+        Ok(slf.clone())
     }
 
     fn ask(&self, py: Python<'_>, asked: Asked) -> PyResult<f64> {
@@ -108,53 +120,107 @@ impl Accountant {
     ///
     /// Nothing is recorded if the round cannot be accounted for.
     #[pyo3(signature = (*, count=1, **round))]
-    fn compose(&self, #[pyo3(from_py_with = count_of)] count: u64, round: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    fn compose<'py>(
+        slf: &Bound<'py, Self>,
+        #[pyo3(from_py_with = count_of)] count: u64,
+        round: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, Self>> {
         let round = Arguments::read("compose", Takes::Round, round)?.round()?;
-        self.change(|inner| inner.compose(round, count))
+        Self::change(slf, |inner| inner.compose(round, count))
+    }
+
+    /// Whether ε at `delta` would be above `epsilon` if such a round happened `count` times more. Nothing is recorded.
+    ///
+    /// The arguments are those of `compose`. The answer is exact: after the last round of which this says False, `epsilon(delta)` is at most `epsilon`.
+    #[pyo3(signature = (*, epsilon, delta, count=1, **round))]
+    fn would_exceed(
+        &self,
+        py: Python<'_>,
+        epsilon: f64,
+        delta: f64,
+        #[pyo3(from_py_with = count_of)] count: u64,
+        round: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<bool> {
+        let round = Arguments::read("would_exceed", Takes::Round, round)?.round()?;
+        let mut after = self.inner();
+        let fits = interruptible(py, move || {
+            Ledger::resume(Inner::new(), delta, Some(epsilon))?;
+            after.compose(round, count)?;
+            Ok(after.is_within(epsilon, delta)?)
+        })?;
+        Ok(!fits.map_err(unlearned)?)
+    }
+
+    /// How many more such rounds fit, so that ε at `delta` stays at most `epsilon`: the next one would exceed it. No more than 2^20 are looked for.
+    ///
+    /// >>> import shuffledp
+    /// >>> shuffledp.Accountant().rounds_left(epsilon=0.5, delta=1e-6, clients=60_000, sampled=600, local_epsilon=1)
+    /// 73048
+    #[pyo3(signature = (*, epsilon, delta, **round))]
+    fn rounds_left(
+        &self,
+        py: Python<'_>,
+        epsilon: f64,
+        delta: f64,
+        round: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<u64> {
+        let round = Arguments::read("rounds_left", Takes::Round, round)?.round()?;
+        let inner = self.inner();
+        let left = interruptible(py, move || {
+            let (left, _) = Ledger::resume(inner, delta, Some(epsilon))?.forecast(round, MOST_ROUNDS)?;
+            Ok(left)
+        })?;
+        left.map_err(unlearned)
     }
 
     /// An output with Gaussian noise, not shuffled, happened `count` times. `noise_multiplier` is the noise's standard deviation over the clipping
     /// norm C; replacing a record moves a sum by up to 2C.
     ///
     /// >>> import shuffledp
-    /// >>> accountant = shuffledp.Accountant()
-    /// >>> accountant.compose_gaussian(noise_multiplier=20)
-    /// >>> round(accountant.epsilon(1e-6), 3)
+    /// >>> round(shuffledp.Accountant().compose_gaussian(noise_multiplier=20).epsilon(1e-6), 3)
     /// 0.397
     #[pyo3(signature = (*, noise_multiplier, count=1))]
-    fn compose_gaussian(&self, noise_multiplier: f64, #[pyo3(from_py_with = count_of)] count: u64) -> PyResult<()> {
+    fn compose_gaussian<'py>(
+        slf: &Bound<'py, Self>,
+        noise_multiplier: f64,
+        #[pyo3(from_py_with = count_of)] count: u64,
+    ) -> PyResult<Bound<'py, Self>> {
         let mu = shift(noise_multiplier)?;
         let release = Release::new(Output::Gaussian { mu }).map_err(raised)?;
-        self.change(|inner| inner.compose_release(release, count))
+        Self::change(slf, |inner| inner.compose_release(release, count))
     }
 
     /// An output with Laplace noise, not shuffled, happened `count` times. `noise_multiplier` is the noise's scale over the ℓ1 clipping norm C; replacing
     /// a record moves a sum by up to 2C.
     #[pyo3(signature = (*, noise_multiplier, count=1))]
-    fn compose_laplace(&self, noise_multiplier: f64, #[pyo3(from_py_with = count_of)] count: u64) -> PyResult<()> {
+    fn compose_laplace<'py>(
+        slf: &Bound<'py, Self>,
+        noise_multiplier: f64,
+        #[pyo3(from_py_with = count_of)] count: u64,
+    ) -> PyResult<Bound<'py, Self>> {
         let epsilon = shift(noise_multiplier)?;
         let release = Release::new(Output::Laplace { epsilon }).map_err(raised)?;
-        self.change(|inner| inner.compose_release(release, count))
+        Self::change(slf, |inner| inner.compose_release(release, count))
     }
 
     /// An answer by randomized response, not shuffled, happened `count` times: with probability `noise_parameter` one of `num_buckets` values at
     /// random, else the true one.
     #[pyo3(signature = (*, noise_parameter, num_buckets, count=1))]
-    fn compose_randomized_response(
-        &self,
+    fn compose_randomized_response<'py>(
+        slf: &Bound<'py, Self>,
         noise_parameter: f64,
         #[pyo3(from_py_with = buckets_of)] num_buckets: u64,
         #[pyo3(from_py_with = count_of)] count: u64,
-    ) -> PyResult<()> {
+    ) -> PyResult<Bound<'py, Self>> {
         let output = Output::RandomizedResponse { noise: noise_parameter, buckets: num_buckets };
         let release = Release::new(output).map_err(raised)?;
-        self.change(|inner| inner.compose_release(release, count))
+        Self::change(slf, |inner| inner.compose_release(release, count))
     }
 
     /// Everything that `other` was told happened as well. All or nothing.
-    fn merge(&self, other: &Self) -> PyResult<()> {
+    fn merge<'py>(slf: &Bound<'py, Self>, other: &Self) -> PyResult<Bound<'py, Self>> {
         let other = other.inner();
-        self.change(|inner| inner.merge(&other))
+        Self::change(slf, |inner| inner.merge(&other))
     }
 
     /// At least the ε of everything so far at `delta`; 0 if nothing happened.
@@ -197,8 +263,7 @@ impl Accountant {
     /// Reads what `to_json` wrote. Truncated or altered text is an error.
     ///
     /// >>> import shuffledp
-    /// >>> accountant = shuffledp.Accountant()
-    /// >>> accountant.compose(clients=1000, local_epsilon=1, count=3)
+    /// >>> accountant = shuffledp.Accountant().compose(clients=1000, local_epsilon=1, count=3)
     /// >>> shuffledp.Accountant.from_json(accountant.to_json()) == accountant
     /// True
     #[classmethod]

@@ -1,9 +1,10 @@
 //! Errors as Python exceptions: the front desk's refusals, parameters spelled as keyword arguments.
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use shuffledp_accounting::AccountingError;
+use shuffledp_learning::LearningError;
 use shuffledp_question::{NoAnswer, Refusal, Spelling};
 use shuffledp_randomizers::RandomizerError;
 
@@ -39,6 +40,12 @@ create_exception!(
     PyUserWarning,
     "A number that promises less than it seems to: a delta above 1/n, an epsilon that promises nothing. See `Answer.warnings`."
 );
+create_exception!(
+    shuffledp,
+    TrainingError,
+    ShuffledpError,
+    "Data, a configuration or a preset that a training cannot use, or a run that left the finite numbers."
+);
 create_exception!(shuffledp, ReportError, ShuffledpError, "A report that no client could have sent.");
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -50,6 +57,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("StateError", py.get_type::<StateError>())?;
     module.add("PrivacyWarning", py.get_type::<PrivacyWarning>())?;
     module.add("InputError", py.get_type::<InputError>())?;
+    module.add("TrainingError", py.get_type::<TrainingError>())?;
     module.add("ReportError", py.get_type::<ReportError>())
 }
 
@@ -79,6 +87,21 @@ pub(crate) fn unanswered(reason: NoAnswer) -> PyErr {
 /// Accounting's error, its parameters spelled as Python's.
 pub(crate) fn raised(error: AccountingError) -> PyErr {
     worded(error.into())
+}
+
+/// An error of a training or its ledger.
+pub(crate) fn unlearned(error: LearningError) -> PyErr {
+    match error {
+        LearningError::Accounting(error) => raised(error),
+        LearningError::Randomizer(error) => refused(error),
+        LearningError::OutOfRange { .. } => ParameterError::new_err(error.to_string()),
+        LearningError::File { ref source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            PyFileNotFoundError::new_err(format!("{error}: {source}"))
+        }
+        LearningError::File { ref source, .. } => PyOSError::new_err(format!("{error}: {source}")),
+        // Format, Data, Missing, NotFinite, and what may come.
+        _ => TrainingError::new_err(error.to_string()),
+    }
 }
 
 /// A randomizer's error.

@@ -162,3 +162,37 @@ def test_its_loss_distribution():
     assert loss.delta(0.2) == pytest.approx(accountant.delta(0.2), rel=1e-3)
     with pytest.raises(TypeError, match="either an accountant or"):
         shuffledp.loss_distribution(accountant, clients=10, local_epsilon=1)
+
+
+def test_composing_can_be_chained():
+    accountant = shuffledp.Accountant()
+    chained = accountant.compose(**TRAINING).compose_gaussian(noise_multiplier=40).compose_laplace(noise_multiplier=90)
+    assert chained is accountant and chained.merge(composed()) is accountant
+    assert accountant.compose_randomized_response(noise_parameter=0.9, num_buckets=3) is accountant
+
+
+def test_a_round_that_would_exceed_the_budget_is_known_before():
+    accountant = shuffledp.Accountant().compose(**SURVEY)
+    delta = 1e-6
+    left = accountant.rounds_left(epsilon=0.4, delta=delta, **TRAINING)
+    assert left > 10 and len(accountant) == 1
+    assert not accountant.would_exceed(epsilon=0.4, delta=delta, count=left, **TRAINING)
+    assert accountant.would_exceed(epsilon=0.4, delta=delta, count=left + 1, **TRAINING)
+    # What is said beforehand is what is found afterwards, on both sides.
+    within = copy.copy(accountant).compose(count=left, **TRAINING).epsilon(delta)
+    beyond = copy.copy(accountant).compose(count=left + 1, **TRAINING).epsilon(delta)
+    assert within <= 0.4 < beyond
+    assert not accountant.would_exceed(epsilon=within, delta=delta, count=left, **TRAINING)
+    for wrong in [dict(epsilon=-1, delta=delta), dict(epsilon=float("nan"), delta=delta), dict(epsilon=1, delta=0)]:
+        for ask in (accountant.would_exceed, accountant.rounds_left):
+            with pytest.raises(shuffledp.ParameterError):
+                ask(**wrong, **TRAINING)
+    with pytest.raises(TypeError, match="would_exceed.. got an unexpected keyword argument 'rounds'"):
+        accountant.would_exceed(epsilon=1, delta=delta, rounds=3, **TRAINING)
+
+
+def test_nothing_is_left_of_a_budget_that_is_spent():
+    accountant = composed()
+    spent = accountant.epsilon(1e-6)
+    assert accountant.rounds_left(epsilon=spent, delta=1e-6, **TRAINING) == 0
+    assert accountant.rounds_left(epsilon=spent / 2, delta=1e-6, **TRAINING) == 0

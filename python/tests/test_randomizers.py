@@ -14,7 +14,7 @@ import numpy
 import pytest
 import shuffledp
 from shuffledp import randomizers
-from shuffledp.randomizers import Krr, RInf, Rr, SimulationRng, shuffle
+from shuffledp.randomizers import Krr, RInf, Rr, SimulationRng, check_in, flatten, from_dict, shuffle, unflatten
 
 VECTORS = [
     randomizers.RInf(local_epsilon=2.0, dimension=5, clip=0.5),
@@ -113,9 +113,12 @@ def test_other_inputs_are_refused():
     for call, error, words in [
         (lambda: mechanism.randomize_batch(numpy.zeros((3, 4), "f4")), shuffledp.InputError, "the vector has 4 coordinates, and the mechanism takes 5 (row 0)"),
         (lambda: mechanism.randomize(numpy.zeros(4, "f4")), shuffledp.InputError, "the vector has 4 coordinates, and the mechanism takes 5"),
-        (lambda: mechanism.randomize_batch(numpy.zeros(5, "f4")), ValueError, "x must have two dimensions, one row for each client, but has 1"),
-        (lambda: mechanism.randomize(numpy.zeros((1, 5), "f4")), ValueError, "x must have one dimension, but has 2"),
-        (lambda: mechanism.randomize([0.0] * 5), TypeError, "x must be a NumPy array of float32 or float64, not list"),
+        (lambda: mechanism.randomize_batch(numpy.zeros(5, "f4")), ValueError, "x must have two dimensions or more, the first of them the clients, but has 1"),
+        (lambda: mechanism.randomize_batch(numpy.zeros((3, 5, 5), "f4")), shuffledp.InputError, "the vector has 25 coordinates, and the mechanism takes 5 (row 0)"),
+        (lambda: mechanism.randomize(numpy.zeros((2, 5), "f4")), shuffledp.InputError, "the vector has 10 coordinates, and the mechanism takes 5"),
+        (lambda: mechanism.randomize([0.0] * 5), TypeError, "x must be a NumPy array of float32, float64 or float16, not list"),
+        (lambda: mechanism.decode(b"\xff" * 3), shuffledp.ReportError, "report rejected"),
+        (lambda: mechanism.decode(3), TypeError, "report must be bytes or a row of uint8"),
         (lambda: mechanism.randomize_batch(numpy.zeros((1, 5), "i4")), TypeError, "not an array of int32"),
         (lambda: mechanism.randomize_batch(unaligned), ValueError, "x is not aligned"),
         (lambda: krr.randomize(7), shuffledp.InputError, "input refused: the category is not below 7"),
@@ -317,3 +320,140 @@ def test_a_million_reports_are_not_copied(tmp_path):
     # What is returned is a megabyte; the rest is the allocator's and the threads' own.
     assert randomizing < 20_000_000
     assert adding < 20_000_000
+
+
+@vectors
+def test_float16_and_arrays_of_any_shape_are_vectors(mechanism):
+    x = inputs(mechanism, 30).astype(numpy.float16)
+    expected = mechanism.randomize_batch(x.astype(numpy.float32), rng=SimulationRng(1)).tolist()
+    assert mechanism.randomize_batch(x, rng=SimulationRng(1)).tolist() == expected
+    assert mechanism.randomize_batch(x.reshape(30, 5, 1), rng=SimulationRng(1)).tolist() == expected
+    strided = numpy.asfortranarray(x.astype(numpy.float32).reshape(30, 1, 5))
+    assert mechanism.randomize_batch(strided, rng=SimulationRng(1)).tolist() == expected
+    rng = SimulationRng(1)
+    assert list(mechanism.randomize(x[0].reshape(5, 1), rng=rng)) == expected[0]
+    assert list(mechanism.randomize(x[1:2], rng=rng)) == expected[1]
+    assert mechanism.randomize_batch(x[:0].reshape(0, 1, 5)).shape == (0, mechanism.frame_len)
+
+
+def test_a_vector_that_is_randomized_is_not_changed():
+    x = numpy.full((2, 5), 9.0, numpy.float32)
+    VECTORS[0].randomize_batch(x.reshape(2, 5, 1))
+    assert (x == 9).all()
+
+
+@everything
+def test_an_aggregator_that_was_pickled_goes_on(mechanism):
+    """Two workers add up a share each, and send what they have; one is asked for the whole."""
+    reports = mechanism.randomize_batch(inputs(mechanism, 900), rng=SimulationRng(2))
+    whole = mechanism.aggregator()
+    whole.add_batch(reports)
+    arrived = []
+    for share in (reports[:400], reports[400:]):
+        worker = mechanism.aggregator()
+        worker.add_batch(share)
+        arrived.append(pickle.loads(pickle.dumps(worker)))
+    one, other = arrived
+    one.merge(other)
+    assert one.count == 900 and numpy.allclose(one.mean(), whole.mean(), rtol=0, atol=1e-12)
+    assert one.randomizer == mechanism and one.randomizer is not mechanism
+    empty = pickle.loads(pickle.dumps(mechanism.aggregator()))
+    empty.merge(whole)
+    assert empty.mean().tolist() == whole.mean().tolist()
+
+
+def test_an_aggregator_that_was_altered_on_the_way_is_refused():
+    krr = Krr(local_epsilon=1.0, categories=4)
+    aggregator = krr.aggregator()
+    aggregator.add_batch(numpy.array([0, 1, 2, 2]))
+    restore, (randomizer, saved) = aggregator.__reduce__()
+    assert restore(randomizer, saved).mean().tolist() == aggregator.mean().tolist()
+    for wrong in [b"", saved[:-1], bytes([9]) + saved[1:], saved[:-1] + b"\1", saved + bytes(8)]:
+        with pytest.raises(shuffledp.StateError, match="the saved aggregate is not one of these"):
+            restore(randomizer, wrong)
+    with pytest.raises(shuffledp.StateError, match="of another size"):
+        restore(Krr(local_epsilon=1.0, categories=5), saved)
+
+
+@everything
+def test_parameters_can_be_read_and_written(mechanism):
+    import json
+
+    written = json.loads(json.dumps(mechanism.to_dict()))
+    assert written["randomizer"] == mechanism.name
+    again = from_dict(written)
+    assert again == mechanism and type(again) is type(mechanism)
+    for name, value in mechanism.parameters.items():
+        assert getattr(mechanism, name) == value
+    assert repr(mechanism) == f"{type(mechanism).__name__}({', '.join(f'{k}={v!r}' for k, v in mechanism.parameters.items())})"
+
+
+def test_what_a_randomizer_does_not_have_is_none():
+    assert (VECTORS[0].sigma, VECTORS[0].share, VECTORS[5].local_epsilon) == (None, None, None)
+    for wrong, words in [
+        ({}, "randomizer must be one of rr, krr, r-inf"),
+        ({"randomizer": "any", "local_epsilon": 1}, "but is 'any'"),
+        ({"randomizer": "rr", "local_epsilon": 1, "sigma": 2}, "sigma does not belong to randomizer rr"),
+        ({"randomizer": "krr", "local_epsilon": 1}, "randomizer krr: .*categories"),
+    ]:
+        with pytest.raises(shuffledp.ParameterError, match=words):
+            from_dict(wrong)
+
+
+@everything
+def test_a_report_is_decoded_to_what_it_says(mechanism):
+    reports = mechanism.randomize_batch(inputs(mechanism, 20), rng=SimulationRng(8))
+    if reports.ndim == 1:
+        frames = mechanism.encode(reports)
+        assert [mechanism.decode(frame) for frame in frames] == reports.tolist()
+        assert mechanism.decode(frames[3].tobytes()) == reports[3]
+        with pytest.raises(shuffledp.ReportError):
+            mechanism.decode(bytes(mechanism.frame_len + 1))
+        return
+    aggregator = mechanism.aggregator()
+    aggregator.add_batch(reports)
+    decoded = numpy.mean([mechanism.decode(report) for report in reports], axis=0)
+    assert numpy.allclose(decoded, aggregator.mean(), rtol=0, atol=1e-9)
+
+
+def test_simulations_go_on_where_they_were():
+    rng = SimulationRng(5)
+    krr = CATEGORIES[1]
+    krr.randomize_batch(numpy.arange(7), rng=rng)
+    again = pickle.loads(pickle.dumps(rng))
+    assert (again.seed, again.position) == (5, 7) and again == rng == SimulationRng(5, position=7)
+    assert copy.deepcopy(rng) == rng and repr(again) == "SimulationRng(seed=5, position=7)"
+    assert krr.randomize_batch(numpy.arange(50), rng=again).tolist() == krr.randomize_batch(numpy.arange(50), rng=rng).tolist()
+    assert again == rng != SimulationRng(5)
+    with pytest.raises(TypeError):
+        hash(rng)
+
+
+def test_the_coin_of_a_check_in_is_as_likely_as_accounted_for():
+    assert check_in(0.0, 1000).sum() == 0 and check_in(1.0, 1000).all()
+    shown = check_in(0.25, 100_000)
+    # Five standard deviations are 0.007.
+    assert shown.dtype == bool and abs(shown.mean() - 0.25) < 0.007
+    assert check_in(0.5, 1000, rng=SimulationRng(3)).tolist() == check_in(0.5, 1000, rng=SimulationRng(3)).tolist()
+    assert check_in(0.5, 1000).tolist() != check_in(0.5, 1000).tolist()
+    assert {type(check_in(0.5)), type(check_in(0.5, rng=SimulationRng(1)))} == {bool}
+    for wrong in (-0.1, 1.1, float("nan")):
+        with pytest.raises(shuffledp.ParameterError, match="rate must be between 0 and 1"):
+            check_in(wrong)
+
+
+def test_lists_of_arrays_are_vectors_and_back():
+    weights = [numpy.arange(6.0).reshape(2, 3), numpy.float32(7), numpy.arange(8, 10, dtype=numpy.float16), numpy.zeros((0, 4))]
+    vector = flatten(weights)
+    assert vector.dtype == numpy.float32 and vector.tolist() == [0, 1, 2, 3, 4, 5, 7, 8, 9]
+    back = unflatten(vector, [numpy.asarray(part) for part in weights])
+    assert [(part.shape, part.dtype) for part in back] == [(numpy.shape(part), numpy.asarray(part).dtype) for part in weights]
+    assert all((part == whole).all() for part, whole in zip(back, weights))
+    by_shape = unflatten(vector, [(3, 3)])
+    assert by_shape[0].shape == (3, 3)
+    by_shape[0][0, 0] = 5
+    assert vector[0] == 0
+    with pytest.raises(ValueError, match=r"vector must have one dimension and 8 numbers, but has the shape \(9,\)"):
+        unflatten(vector, [(2, 4)])
+    with pytest.raises(TypeError, match="number 1 is of complex128"):
+        flatten([numpy.zeros(2), numpy.zeros(2, complex)])

@@ -1,4 +1,4 @@
-//! A number with what it is worth.
+//! A number with its kind, status and source.
 
 use serde::Serialize;
 
@@ -76,7 +76,7 @@ impl Answer {
     }
 }
 
-/// A number with what it is worth.
+/// A number with its kind, status and source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
     /// ε or δ, whichever was asked. Never NaN, never negative; `+∞` when vacuous.

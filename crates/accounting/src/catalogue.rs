@@ -37,7 +37,7 @@ impl Target {
     }
 }
 
-/// Who says it.
+/// Where a bound comes from: the literature or this project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A formula of the literature, as printed.

@@ -11,7 +11,7 @@ use shuffledp_number::shown::nearest;
 /// Digits of a standard error.
 const DIGITS: usize = 3;
 
-/// What is estimated, and the standard deviation of one report's contribution to it.
+/// An estimated quantity, with the standard deviation of one report's contribution to it.
 struct Estimate {
     what: &'static str,
     unit: &'static str,
@@ -51,7 +51,7 @@ fn reports(question: &Question) -> f64 {
     }
 }
 
-/// What the standard error leaves out.
+/// Returns a note on the error that the standard error does not include.
 fn sampling(question: &Question) -> &'static str {
     match question.scheme().participation() {
         Participation::Everyone => "All clients participate, so nothing else adds to it.",

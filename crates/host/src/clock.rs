@@ -1,4 +1,4 @@
-//! What time it is, from a place that tests can set.
+//! The current time, from a source that tests can set.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -23,11 +23,14 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder(folder_of(path))
 }
 
-/// Puts a file of mode 0600 in the place of what was there, if anything: written beside it, on the disk, renamed over it, and the name on the disk too.
+/// Replaces a file, or creates it, with mode 0600.
+///
+/// The new content is written to a file beside it and synced; then the file is renamed, and the
+/// folder is synced.
 ///
 /// # Errors
 ///
-/// If the system refuses. The old file or the new one is there then.
+/// If the system refuses. Then either the old or the new file is there.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let part = write_beside(path, bytes)?;
     part.persist(path).map_err(|error| error.error)?;
@@ -47,7 +50,8 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Held while a file is read and then written by one of several processes: none undoes the other's work. Waits until it can be had.
+/// Locks a file for reading and then writing it, so that no other process overwrites the change in
+/// between. Waits for the lock.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What the services need of the machine beneath them.
+//! Clock and files of the machine that a service runs on.
 //!
 //! - [`Clock`]: the time, from a place that tests can set
 //! - [`files`]: files that are the old one or the new one, also after a power cut, and that only their owner reads

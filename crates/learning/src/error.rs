@@ -46,7 +46,7 @@ pub enum LearningError {
     NotFinite {
         /// "loss" or "gradient".
         what: &'static str,
-        /// Whose it is.
+        /// The client with the example.
         client: u64,
         /// The suggested change.
         advice: &'static str,

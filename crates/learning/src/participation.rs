@@ -1,4 +1,4 @@
-//! Who speaks in a simulated round.
+//! The clients that participate in a simulated round.
 
 use shuffledp_accounting::scheme::{Participation, Scheme};
 use shuffledp_randomizers::coin::Coin;

@@ -20,18 +20,18 @@ use shuffledp_number::shown::{self as number, nearest, round_up_significant};
 /// A calibration with its answer.
 #[derive(Debug, Clone)]
 pub struct Solution {
-    /// What was wanted.
+    /// The goal that was asked for.
     pub wanted: Wanted,
     /// The value that meets the target.
     pub solved: Calibrated,
-    /// What the methods say at the solution.
+    /// The answers of the methods at the solution.
     pub outcome: Outcome,
 }
 
-/// What a calibration is to find.
+/// The goal of a calibration.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// What is solved for.
+    /// The parameter to solve for.
     pub unknown: Unknown,
     /// The target.
     pub goal: Goal,
@@ -104,7 +104,7 @@ pub fn claim(solution: &Solution) -> String {
     )
 }
 
-/// What the next value would cost, and how far it is.
+/// Returns a sentence on the ε of the next value, and its distance.
 pub fn beyond(solution: &Solution) -> String {
     let Solution { wanted, solved, .. } = solution;
     let tolerance = nearest(solved.tolerance, TYPED);
@@ -157,7 +157,7 @@ pub fn impossible(wanted: &Wanted, best_epsilon: f64, at: f64, spelling: Spellin
 
 /// A target that cannot be met, as JSON.
 pub struct Impossible<'a> {
-    /// What was wanted.
+    /// The goal that was asked for.
     pub wanted: &'a Wanted,
     /// The smallest ε that some value has.
     pub best_epsilon: f64,

@@ -92,7 +92,7 @@ impl Given {
         self.real(parameter).ok_or(Refusal::Missing { parameter, needed_by: None })
     }
 
-    /// Who speaks.
+    /// Returns the participation.
     pub fn scheme(&self) -> Result<Scheme, Refusal> {
         let clients = self
             .count(Parameter::Clients)
@@ -113,7 +113,7 @@ impl Given {
         Ok(Scheme::new(clients, participation)?)
     }
 
-    /// Who speaks, if anything was said about it.
+    /// Returns the participation, if any of its parameters was given.
     pub fn optional_scheme(&self) -> Result<Option<Scheme>, Refusal> {
         let is_given = Parameter::of(Group::Scheme).any(|parameter| self.has(parameter));
         is_given.then(|| self.scheme()).transpose()

@@ -63,7 +63,7 @@ pub enum Kind {
 /// The part of a question that a parameter belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Who speaks.
+    /// The participation.
     Scheme,
     /// Through which randomizer.
     Randomizer,

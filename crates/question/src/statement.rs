@@ -16,7 +16,7 @@ pub struct Statement {
     pub protocol: String,
     /// The guarantee: ε and δ.
     pub promise: String,
-    /// Whose record it is about, and which datasets are neighbours.
+    /// The unit of privacy: one client's record, and which datasets are neighbours.
     pub unit: String,
     /// The assumptions.
     pub assumptions: String,

@@ -25,6 +25,7 @@ use crate::norms;
 use crate::randomizer::{Aggregator, Randomizer};
 use crate::randomness::Randomness;
 use crate::running_sums;
+use crate::saved_sums;
 use crate::word_code::WordCode;
 use pulp::Arch;
 use shuffledp_accounting::numerics::gamma::stirling_error;
@@ -204,6 +205,17 @@ impl Aggregator for DirectionSum {
         let is_same_mechanism = self.magnitude.to_bits() == other.magnitude.to_bits();
         running_sums::merge(&mut self.sums, other.sums, is_same_mechanism)?;
         self.count += other.count;
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved_sums::save(self.count, &self.sums)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        (self.count, self.sums) = saved_sums::load(saved, self.sums.len(), |count, sums: &[f64]| {
+            sums.iter().all(|sum| sum.abs() <= 1.001 * count as f64)
+        })?;
         Ok(())
     }
 

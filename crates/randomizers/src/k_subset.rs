@@ -18,6 +18,7 @@ use crate::randomizer::{Aggregator, Randomizer};
 use crate::randomness::Randomness;
 use crate::running_sums;
 use crate::sample;
+use crate::saved_sums;
 use crate::word_code::WordCode;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, subset_size};
 
@@ -171,6 +172,17 @@ impl Aggregator for SubsetCounts {
             == [other.by_chance, other.more_often].map(f64::to_bits);
         running_sums::merge(&mut self.counts, other.counts, is_same)?;
         self.count += other.count;
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved_sums::save(self.count, &self.counts)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        (self.count, self.counts) = saved_sums::load(saved, self.counts.len(), |count, counts: &[u64]| {
+            counts.iter().all(|more| *more <= count)
+        })?;
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use crate::likelihood::Likelihood;
 use crate::randomizer::{Aggregator, Randomizer};
 use crate::randomness::Randomness;
 use crate::running_sums;
+use crate::saved_sums;
 use crate::uniform;
 use crate::word_code::WordCode;
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
@@ -148,6 +149,17 @@ impl Aggregator for CategoryCounts {
     fn merge(&mut self, other: Self) -> Result<()> {
         running_sums::merge(&mut self.counts, other.counts, self.truth == other.truth)?;
         self.count += other.count;
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved_sums::save(self.count, &self.counts)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        (self.count, self.counts) = saved_sums::load(saved, self.counts.len(), |count, counts: &[u64]| {
+            counts.iter().try_fold(0, |sum: u64, more| sum.checked_add(*more)) == Some(count)
+        })?;
         Ok(())
     }
 

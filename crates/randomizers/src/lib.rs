@@ -48,6 +48,7 @@ pub mod rotation;
 pub mod rounded_gaussian;
 mod running_sums;
 pub mod sample;
+pub mod saved_sums;
 pub mod shuffle;
 pub mod signed_counts;
 pub mod signed_index;

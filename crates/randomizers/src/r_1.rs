@@ -143,6 +143,14 @@ impl Aggregator for HadamardCounts {
         self.counts.merge(other.counts)
     }
 
+    fn save(&self) -> Vec<u8> {
+        self.counts.save()
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        self.counts.load(saved)
+    }
+
     fn count(&self) -> u64 {
         self.counts.count()
     }

@@ -66,6 +66,14 @@ pub trait Aggregator: Sized {
     /// error says so.
     fn merge(&mut self, other: Self) -> Result<()>;
 
+    /// The sums and the number of reports as bytes, for an empty aggregate of the same mechanism in
+    /// another process. What the mechanism itself knows is not in them.
+    fn save(&self) -> Vec<u8>;
+
+    /// Takes over what [`save`](Self::save) wrote, in place of everything that was added. Bytes that
+    /// no aggregate of such a mechanism writes are refused, and then nothing is changed.
+    fn load(&mut self, saved: &[u8]) -> Result<()>;
+
     /// Number of reports.
     fn count(&self) -> u64;
 

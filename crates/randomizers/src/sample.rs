@@ -1,4 +1,4 @@
-//! Who speaks in a round of fixed size: a set of which every one of its size is equally likely.
+//! Uniform sampling of a set of fixed size: the clients that participate in a round.
 
 use crate::randomness::Randomness;
 use crate::uniform;

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::randomizer::Aggregator;
 use crate::running_sums;
+use crate::saved_sums;
 use crate::signed_index::SignedIndex;
 
 /// Per coordinate, + reports less − reports: exact, whatever the order.
@@ -43,6 +44,19 @@ impl Aggregator for SignedCounts {
         let is_same_mechanism = self.magnitude.to_bits() == other.magnitude.to_bits();
         running_sums::merge(&mut self.sums, other.sums, is_same_mechanism)?;
         self.count += other.count;
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved_sums::save(self.count, &self.sums)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        (self.count, self.sums) = saved_sums::load(saved, self.sums.len(), |count, sums: &[i64]| {
+            sums.iter()
+                .try_fold(0, |sum: u64, more| sum.checked_add(more.unsigned_abs()))
+                .is_some_and(|sum| sum <= count)
+        })?;
         Ok(())
     }
 

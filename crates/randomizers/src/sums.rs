@@ -3,11 +3,12 @@
 use crate::error::Result;
 use crate::randomizer::Aggregator;
 use crate::running_sums;
+use crate::saved_sums;
 
 /// A coordinate of a report, and the number in which sums of it are kept.
 pub trait Coordinate: Copy {
     /// The type of the sums.
-    type Sum: Copy + Default + std::ops::AddAssign + From<Self>;
+    type Sum: saved_sums::Sum + Default + std::ops::AddAssign + From<Self>;
 
     /// A sum as f64.
     fn sum_to_f64(sum: Self::Sum) -> f64;
@@ -70,6 +71,15 @@ impl<T: Coordinate> Aggregator for CoordinateSums<T> {
         let is_same_mechanism = self.scale.to_bits() == other.scale.to_bits();
         running_sums::merge(&mut self.sums, other.sums, is_same_mechanism)?;
         self.count += other.count;
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved_sums::save(self.count, &self.sums)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        (self.count, self.sums) = saved_sums::load(saved, self.sums.len(), |_, _| true)?;
         Ok(())
     }
 

@@ -275,6 +275,8 @@ async fn tls_on_both_links() {
     let tls = TlsFiles { certificate: world.folder.path().join("c.pem"), key: world.folder.path().join("c.key") };
     std::fs::write(&tls.certificate, certificate.cert.pem()).unwrap();
     std::fs::write(&tls.key, certificate.signing_key.serialize_pem()).unwrap();
+    #[cfg(unix)]
+    std::fs::set_permissions(&tls.key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let http = ClientConfig { roots: vec![tls.certificate.clone()], ..ClientConfig::default() };
     let listen = ListenConfig { tls: Some(tls), ..ListenConfig::loopback() };
     let (_trigger, shutdown) = Shutdown::new();

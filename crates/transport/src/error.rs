@@ -18,6 +18,37 @@ pub enum TransportError {
         /// The address that was asked for.
         address: SocketAddr,
     },
+    /// The operator's listener on an address that other machines reach.
+    #[error(
+        "admin = \"{address}\" is not loopback: use 127.0.0.1, or set `allow_remote_admin = true` if nobody but operators \
+         reaches that address"
+    )]
+    RemoteAdmin {
+        /// The address that was asked for.
+        address: SocketAddr,
+    },
+    /// More connections than the system gives descriptors for.
+    #[error(
+        "`connections = {connections}` needs {needed} file descriptors, and this process may have {limit}: lower \
+         `connections`, or raise the limit (`ulimit -Hn`, or LimitNOFILE= in a systemd unit)"
+    )]
+    TooFewDescriptors {
+        /// What the configuration says.
+        connections: usize,
+        /// Connections and a reserve for files.
+        needed: u64,
+        /// The hard limit.
+        limit: u64,
+    },
+    /// The system does not say or raise its limit.
+    #[error("cannot raise the limit of file descriptors: {0}")]
+    Descriptors(std::io::Error),
+    /// A change that needs a new start.
+    #[error("`{parameter}` cannot change while the service runs: restart it")]
+    NeedsRestart {
+        /// Its name in the configuration.
+        parameter: &'static str,
+    },
     /// Asking without TLS across machines.
     #[error(
         "{url} is neither https:// nor on this machine: use https://, or set `allow_plain_http = true` to let the network see \

@@ -5,22 +5,33 @@
 //! who takes part, which the privacy figures assume hidden.
 //!
 //! - [`serve`]: an axum router behind [`ListenConfig`], with limits and a graceful end
+//! - [`serve_admin`]: health, readiness and metrics of an [`Operated`] service, on a listener of their own
+//! - [`MetricsPage`]: what Prometheus reads
 //! - [`HttpClient`]: requests to `https://`, or to `http://` under the rule above
 //! - [`Shutdown`]: one signal that all tasks of a service can wait for
 //! - [`with_timeout`], [`bytes_at_most`]: no request and no answer may take for ever or be endless
 
+mod addresses;
+mod admin;
+mod admitted;
 mod client;
 mod connections;
+mod descriptors;
 mod error;
+mod link_metrics;
 mod listen;
+mod metrics;
+mod patience;
 mod plain;
 mod serve;
 mod shutdown;
 mod tls;
 
+pub use admin::{Operated, Readiness, Reason, admin_router, serve_admin};
 pub use client::{ClientConfig, HttpClient, bytes_at_most, join};
 pub use error::TransportError;
 pub use listen::{ListenConfig, TlsFiles};
+pub use metrics::{Counter, Durations, METRICS_CONTENT_TYPE, MetricsPage};
 pub use reqwest;
-pub use serve::{Serving, serve, with_timeout};
+pub use serve::{Link, Serving, serve, with_timeout};
 pub use shutdown::{Shutdown, ShutdownTrigger};

@@ -25,12 +25,29 @@ pub struct ListenConfig {
     /// Plain HTTP on an address that others reach: only where something in front ends TLS.
     #[serde(default)]
     pub allow_plain_http: bool,
-    /// Connections at once; more are closed before TLS costs anything.
+    /// Where the operator reads `/healthz`, `/readyz` and `/metrics`, in plain HTTP. Without it nobody can.
+    #[serde(default)]
+    pub admin: Option<SocketAddr>,
+    /// `admin` on an address that other machines reach: only where nobody but operators can.
+    #[serde(default)]
+    pub allow_remote_admin: bool,
+    /// Connections at once. An eighth more are told to come again (503); further ones are closed before TLS costs anything.
     #[serde(default = "default_connections")]
     pub connections: usize,
+    /// Connections of one address (IPv6: of one network of 64 bits) at once. Addresses are counted in memory, by a keyed
+    /// hash, and never stored.
+    #[serde(default)]
+    pub address_connections: Option<usize>,
+    /// Requests of one address in a minute; further ones are told to come again (429). Counted as above.
+    #[serde(default)]
+    pub address_requests_per_minute: Option<u64>,
     /// Seconds until the head of a request must have come, and until an idle connection is closed.
     #[serde(default = "default_header_seconds")]
     pub header_seconds: u64,
+    /// Seconds for which an answer may wait for a client that does not read it; then the connection ends. Who reads 4 KiB a
+    /// second may take as long as it takes.
+    #[serde(default = "default_write_seconds")]
+    pub write_seconds: u64,
     /// Seconds that requests under way get when the service is told to stop.
     #[serde(default = "default_grace_seconds")]
     pub grace_seconds: u64,
@@ -41,6 +58,10 @@ fn default_connections() -> usize {
 }
 
 fn default_header_seconds() -> u64 {
+    30
+}
+
+fn default_write_seconds() -> u64 {
     30
 }
 
@@ -66,7 +87,12 @@ impl ListenConfig {
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             tls: None,
             allow_plain_http: false,
+            admin: None,
+            allow_remote_admin: false,
             connections: default_connections(),
+            address_connections: None,
+            address_requests_per_minute: None,
+            write_seconds: default_write_seconds(),
             header_seconds: default_header_seconds(),
             grace_seconds: default_grace_seconds(),
         }
@@ -89,13 +115,20 @@ impl ListenConfig {
         if self.tls.is_none() && !self.allow_plain_http && !self.address.ip().is_loopback() {
             return Err(TransportError::PlainListen { address: self.address });
         }
-        if self.connections == 0 {
-            return Err(TransportError::ZeroLimit { parameter: "connections" });
+        if let Some(address) = self.admin.filter(|admin| !admin.ip().is_loopback() && !self.allow_remote_admin) {
+            return Err(TransportError::RemoteAdmin { address });
         }
-        if self.header_seconds == 0 {
-            return Err(TransportError::ZeroLimit { parameter: "header_seconds" });
+        let is_zero = [
+            ("connections", self.connections == 0),
+            ("address_connections", self.address_connections == Some(0)),
+            ("address_requests_per_minute", self.address_requests_per_minute == Some(0)),
+            ("header_seconds", self.header_seconds == 0),
+            ("write_seconds", self.write_seconds == 0),
+        ];
+        match is_zero.into_iter().find(|(_, is_zero)| *is_zero) {
+            Some((parameter, _)) => Err(TransportError::ZeroLimit { parameter }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -114,6 +147,12 @@ mod tests {
         assert!(listen.check().is_ok());
         listen.connections = 0;
         assert!(matches!(listen.check(), Err(TransportError::ZeroLimit { parameter: "connections" })));
+        listen.connections = 1;
+        listen.admin = Some(SocketAddr::from(([0, 0, 0, 0], 8451)));
+        let refused = listen.check().unwrap_err().to_string();
+        assert!(refused.contains("allow_remote_admin"), "{refused}");
+        listen.allow_remote_admin = true;
+        assert!(listen.check().is_ok());
     }
 
     #[test]

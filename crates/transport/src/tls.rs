@@ -7,6 +7,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use rustls_platform_verifier::BuilderVerifierExt;
+use shuffledp_host::files::read_secret;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +26,9 @@ fn protocols() -> Vec<Vec<u8>> {
 /// What a service shows to those who connect.
 pub(crate) fn server_config(files: &TlsFiles) -> Result<ServerConfig, TransportError> {
     let chain = certificates(&files.certificate, "certificate chain")?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| bad_pem(&files.key, "private key", error))?;
+    let key = read_secret(&files.key).map_err(|error| bad_pem(&files.key, "private key", error))?;
+    let key =
+        PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(|error| bad_pem(&files.key, "private key", error))?;
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()

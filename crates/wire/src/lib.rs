@@ -10,7 +10,8 @@
 //!
 //! ```
 //! use shuffledp_wire::{
-//!     ModelHash, RoundOffer, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner, open_outer, report_len, seal_report,
+//!     ModelHash, RoundOffer, ServerSecretKeys, ShufflerSecretKeys, SystemRandom, TaskHash, open_inner,
+//!     open_outer, report_len, seal_report,
 //! };
 //! # fn main() -> shuffledp_wire::Result<()> {
 //! let (server, shuffler) = (ServerSecretKeys::generate()?, ShufflerSecretKeys::generate()?);

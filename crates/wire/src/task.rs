@@ -45,7 +45,7 @@ pub struct Task {
     /// Where the shuffler is: `https://` (or `http://`), host, optional port and path, without a
     /// slash at the end.
     pub shuffler_url: String,
-    /// Who signs the shuffler's key list and its batches.
+    /// The key that signs the shuffler's key list and its batches.
     pub shuffler_key: VerifyingKey,
 }
 

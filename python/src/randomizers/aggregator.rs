@@ -3,7 +3,7 @@
 use super::arrays::{HeldCategories, HeldFrames};
 use super::running::{Aggregate, Rejected, Reports};
 use super::steps::{Refusal, in_steps};
-use crate::errors::{ParameterError, refused};
+use crate::errors::{ParameterError, StateError, refused};
 use crate::interrupt::pool;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -26,17 +26,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// 0
 /// >>> aggregator.count, bool(abs(aggregator.mean() - [0.5, -0.25]).max() < 0.1)
 /// (10000, True)
+///
+/// Copies and pickles carry the sums, so that many processes or machines can add up a share of the reports each; `merge` joins what they send:
+///
+/// >>> import pickle
+/// >>> elsewhere = pickle.loads(pickle.dumps(aggregator))
+/// >>> aggregator.merge(elsewhere)
+/// >>> aggregator.count
+/// 20000
 #[pyclass(module = "shuffledp.randomizers", frozen)]
-pub(crate) struct Aggregator(Mutex<Box<dyn Aggregate>>);
+pub(crate) struct Aggregator {
+    sums: Mutex<Box<dyn Aggregate>>,
+    /// The Python object whose reports are added up.
+    randomizer: Py<PyAny>,
+}
 
 impl Aggregator {
-    pub(super) fn new(aggregate: Box<dyn Aggregate>) -> Self {
-        Self(Mutex::new(aggregate))
+    pub(super) fn new(aggregate: Box<dyn Aggregate>, randomizer: Py<PyAny>) -> Self {
+        Self { sums: Mutex::new(aggregate), randomizer }
     }
 
     /// Never held while the interpreter is released, so nobody waits for both.
     fn state(&self) -> MutexGuard<'_, Box<dyn Aggregate>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -120,12 +132,34 @@ impl Aggregator {
         })
     }
 
-    fn __copy__(&self) -> Self {
-        Self::new(self.state().copy())
+    /// The randomizer whose reports are added up.
+    #[getter]
+    fn randomizer(&self, py: Python<'_>) -> Py<PyAny> {
+        self.randomizer.clone_ref(py)
     }
 
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.__copy__()
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        Self::new(self.state().copy(), self.randomizer.clone_ref(py))
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+        self.__copy__(py)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Bound<'py, PyBytes>))> {
+        let (py, aggregator) = (slf.py(), slf.get());
+        let saved = aggregator.state().save();
+        let parts = (aggregator.randomizer.clone_ref(py), PyBytes::new(py, &saved));
+        Ok((slf.get_type().getattr("_restored")?, parts))
+    }
+
+    /// The aggregator of a randomizer with the sums that a pickle carried.
+    #[staticmethod]
+    #[pyo3(name = "_restored")]
+    fn restored(randomizer: &Bound<'_, PyAny>, saved: &[u8]) -> PyResult<Py<Self>> {
+        let aggregator: Py<Self> = randomizer.call_method0("aggregator")?.extract()?;
+        aggregator.get().state().load(saved).map_err(|error| StateError::new_err(error.to_string()))?;
+        Ok(aggregator)
     }
 
     fn __repr__(&self) -> String {

@@ -1,9 +1,11 @@
 //! NumPy arrays, read where they lie. What lies otherwise than a mechanism takes it is converted row by row, never as a whole.
 
-use numpy::ndarray::{ArrayView1, ArrayView2, ArrayViewD, Axis, Ix1, Ix2};
+use half::f16;
+use numpy::ndarray::{ArrayView1, ArrayView2, ArrayViewD, Ix1, Ix2};
 use numpy::{Element, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// An array that nobody may write to through us while it is held. NumPy does not guarantee that others do not.
 type Held<'py, T> = PyReadonlyArrayDyn<'py, T>;
@@ -30,42 +32,63 @@ fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("{name} must be {expected}, not {found}"))
 }
 
-/// As many dimensions as expected, the first of them the rows: a single row gets one.
-fn two_dimensional<'a, T>(name: &str, is_batch: bool, view: ArrayViewD<'a, T>) -> PyResult<ArrayView2<'a, T>> {
-    let dimensions = view.ndim();
-    let view = if is_batch { view } else { view.insert_axis(Axis(0)) };
-    view.into_dimensionality::<Ix2>().map_err(|_| {
-        let expected = if is_batch { "two dimensions, one row for each client" } else { "one dimension" };
-        PyValueError::new_err(format!("{name} must have {expected}, but has {dimensions}"))
-    })
+/// The same numbers in two dimensions, the first of them the clients: a single vector is one row. What lies in C order is not copied.
+fn in_rows<'py>(name: &str, value: &Bound<'py, PyAny>, is_batch: bool) -> PyResult<Bound<'py, PyAny>> {
+    let Ok(array) = value.cast::<PyUntypedArray>() else { return Ok(value.clone()) };
+    let shape = array.shape();
+    let (rows, of_one) = match (is_batch, shape) {
+        (true, [_, _]) => return Ok(value.clone()),
+        (true, [rows, of_one @ ..]) if !of_one.is_empty() => (*rows, of_one),
+        (true, _) => {
+            return Err(PyValueError::new_err(format!(
+                "{name} must have two dimensions or more, the first of them the clients, but has {}",
+                shape.len()
+            )));
+        }
+        (false, of_one) => (1, of_one),
+    };
+    let width: usize = of_one.iter().product();
+    value.call_method1("reshape", ((rows, width),))
 }
 
 /// Vectors, held.
 pub(super) enum HeldVectors<'py> {
+    Half(Held<'py, f16>),
     Single(Held<'py, f32>),
     Double(Held<'py, f64>),
 }
 
 impl<'py> HeldVectors<'py> {
-    pub(super) fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+    /// One vector, or a batch with one in each row.
+    pub(super) fn read(name: &str, value: &Bound<'py, PyAny>, is_batch: bool) -> PyResult<Self> {
         require_aligned(name, value)?;
-        let single = held(value).map(Self::Single);
+        let rows = &in_rows(name, value, is_batch)?;
+        let single = held(rows).map(Self::Single);
         single
-            .or_else(|| held(value).map(Self::Double))
-            .ok_or_else(|| wrong_type(name, "a NumPy array of float32 or float64", value))
+            .or_else(|| held(rows).map(Self::Double))
+            .or_else(|| held(rows).map(Self::Half))
+            .ok_or_else(|| wrong_type(name, "a NumPy array of float32, float64 or float16", value))
     }
 
     /// Its rows; a single vector is one.
-    pub(super) fn rows(&self, name: &str, is_batch: bool) -> PyResult<Vectors<'_>> {
+    pub(super) fn rows(&self, name: &str) -> PyResult<Vectors<'_>> {
         Ok(match self {
-            Self::Single(array) => Vectors::Single(two_dimensional(name, is_batch, array.as_array())?),
-            Self::Double(array) => Vectors::Double(two_dimensional(name, is_batch, array.as_array())?),
+            Self::Half(array) => Vectors::Half(two_dimensional(name, array.as_array())?),
+            Self::Single(array) => Vectors::Single(two_dimensional(name, array.as_array())?),
+            Self::Double(array) => Vectors::Double(two_dimensional(name, array.as_array())?),
         })
     }
 }
 
+fn two_dimensional<'a, T>(name: &str, view: ArrayViewD<'a, T>) -> PyResult<ArrayView2<'a, T>> {
+    let dimensions = view.ndim();
+    view.into_dimensionality::<Ix2>()
+        .map_err(|_| PyValueError::new_err(format!("{name} must have two dimensions, but has {dimensions}")))
+}
+
 /// The rows of a matrix.
 pub(super) enum Vectors<'a> {
+    Half(ArrayView2<'a, f16>),
     Single(ArrayView2<'a, f32>),
     Double(ArrayView2<'a, f64>),
 }
@@ -73,6 +96,7 @@ pub(super) enum Vectors<'a> {
 impl Vectors<'_> {
     pub(super) fn len(&self) -> usize {
         match self {
+            Self::Half(rows) => rows.nrows(),
             Self::Single(rows) => rows.nrows(),
             Self::Double(rows) => rows.nrows(),
         }
@@ -82,6 +106,7 @@ impl Vectors<'_> {
     pub(super) fn with_row<T>(&self, row: usize, buffer: &mut Vec<f32>, read: impl FnOnce(&[f32]) -> T) -> T {
         buffer.clear();
         match self {
+            Self::Half(rows) => buffer.extend(rows.row(row).iter().map(|x| x.to_f32())),
             Self::Single(rows) => {
                 let row = rows.row(row);
                 if let Some(in_place) = row.as_slice() {
@@ -93,6 +118,16 @@ impl Vectors<'_> {
         }
         read(buffer)
     }
+}
+
+/// One encoded report: bytes, or a row of what `randomize_batch` returned.
+pub(super) fn frame(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes().to_vec());
+    }
+    let held = HeldFrames::read(value);
+    let row = held.as_ref().and_then(HeldFrames::one).map(|row| row.to_vec());
+    row.ok_or_else(|| PyTypeError::new_err(format!("{name} must be bytes or a row of uint8")))
 }
 
 /// Encoded reports, held.

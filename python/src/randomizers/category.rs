@@ -70,6 +70,19 @@ impl CategoryRandomizer {
         }
     }
 
+    /// ε0.
+    #[getter]
+    fn local_epsilon<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        super::parameter(py, &self.mechanism.spec(), "local_epsilon")
+    }
+
+    /// The keyword arguments it was made with.
+    #[getter]
+    #[pyo3(name = "parameters")]
+    fn all_parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.parameters(py)
+    }
+
     /// Bytes of a report, as `encode` writes it.
     #[getter]
     fn frame_len(&self) -> usize {
@@ -132,9 +145,32 @@ impl CategoryRandomizer {
         Ok(frames)
     }
 
+    /// The category that one encoded report says, as `encode` wrote it.
+    ///
+    /// >>> import numpy
+    /// >>> from shuffledp.randomizers import Krr
+    /// >>> krr = Krr(local_epsilon=1.0, categories=1000)
+    /// >>> krr.decode(krr.encode(numpy.array([271]))[0])
+    /// 271
+    fn decode(&self, report: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.mechanism.decode(&super::arrays::frame("report", report)?).map_err(refused)
+    }
+
+    /// Name and parameters as a dictionary that JSON can hold; `from_dict` reads it.
+    ///
+    /// >>> from shuffledp.randomizers import Krr, from_dict
+    /// >>> Krr(local_epsilon=2.0, categories=10).to_dict()
+    /// {'randomizer': 'krr', 'local_epsilon': 2.0, 'categories': 10}
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let written = PyDict::new(py);
+        written.set_item("randomizer", &self.name)?;
+        written.update(self.parameters(py)?.as_mapping())?;
+        Ok(written)
+    }
+
     /// An empty aggregate of this mechanism's reports.
-    fn aggregator(&self) -> Aggregator {
-        Aggregator::new(self.mechanism.aggregate())
+    fn aggregator(slf: &Bound<'_, Self>) -> Aggregator {
+        Aggregator::new(slf.get().mechanism.aggregate(), slf.clone().into_any().unbind())
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -43,6 +43,8 @@ pub(super) trait CategoryMechanism: Send + Sync {
     ) -> Rows<()>;
     /// Writes a category that was reported as a client sends it.
     fn encode(&self, category: u64, frame: &mut [u8]) -> Result<()>;
+    /// Reads it again.
+    fn decode(&self, frame: &[u8]) -> Result<u64>;
     fn aggregate(&self) -> Box<dyn Aggregate>;
 }
 
@@ -154,6 +156,10 @@ impl CategoryMechanism for Krr {
     fn encode(&self, category: u64, frame: &mut [u8]) -> Result<()> {
         Randomizer::encode(self, &self.report_of(category)?, frame);
         Ok(())
+    }
+
+    fn decode(&self, frame: &[u8]) -> Result<u64> {
+        Randomizer::decode(self, frame)
     }
 
     fn aggregate(&self) -> Box<dyn Aggregate> {

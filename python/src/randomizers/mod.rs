@@ -13,6 +13,7 @@ mod running;
 mod steps;
 mod vector;
 
+use crate::errors::{ParameterError, out_of_range};
 use coins::{Coins, SimulationRng};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -20,6 +21,7 @@ use pyo3::types::{PyDict, PyTuple};
 use shuffledp_accounting::scheme::RandomizerSpec;
 use shuffledp_question::randomizers::RandomizerRow;
 use shuffledp_question::{Spelling, Value};
+use shuffledp_randomizers::coin::Coin;
 use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_randomizers::shuffle;
 
@@ -29,7 +31,27 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<category::CategoryRandomizer>()?;
     module.add_class::<aggregator::Aggregator>()?;
     module.add_class::<aggregator::Intervals>()?;
-    module.add_function(wrap_pyfunction!(permutation, module)?)
+    module.add_function(wrap_pyfunction!(permutation, module)?)?;
+    module.add_function(wrap_pyfunction!(coins_of_check_in, module)?)
+}
+
+/// For each of `count` clients, whether a coin that shows heads with the largest multiple of 2^−64 that is at most `rate` does.
+#[pyfunction]
+#[pyo3(name = "_check_in", signature = (rate, count, rng=None))]
+fn coins_of_check_in<'py>(
+    py: Python<'py>,
+    rate: f64,
+    count: usize,
+    rng: Option<&Bound<'py, SimulationRng>>,
+) -> PyResult<Bound<'py, PyArray1<bool>>> {
+    if !(0.0..=1.0).contains(&rate) {
+        return Err(ParameterError::new_err(out_of_range("rate", "between 0 and 1", &rate.to_string())));
+    }
+    let (coin, coins) = (Coin::at_most(rate), Coins::of(rng, 1));
+    let shown = py
+        .detach(|| coins.once(|rng| (0..count).map(|_| coin.flip(rng)).collect::<Vec<_>>()))
+        .map_err(crate::errors::refused)?;
+    Ok(PyArray1::from_vec(py, shown))
 }
 
 /// The numbers below `count` in an order of which every one is equally likely.
@@ -62,6 +84,13 @@ fn add_parameters(into: &Bound<'_, PyDict>, spec: &RandomizerSpec) -> PyResult<(
         }
     }
     Ok(())
+}
+
+/// One parameter of a randomizer, if it has that one.
+fn parameter<'py>(py: Python<'py>, spec: &RandomizerSpec, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let parameters = PyDict::new(py);
+    add_parameters(&parameters, spec)?;
+    parameters.get_item(name)
 }
 
 /// A randomizer that was handed over in place of a name.

@@ -45,6 +45,10 @@ pub(super) trait Aggregate: Send {
     fn empty(&self) -> Box<dyn Aggregate>;
     fn copy(&self) -> Box<dyn Aggregate>;
     fn merge(&mut self, other: Box<dyn Aggregate>) -> Result<()>;
+    /// The sums as bytes; see [`Aggregator::save`].
+    fn save(&self) -> Vec<u8>;
+    /// Takes over what [`save`](Self::save) wrote.
+    fn load(&mut self, saved: &[u8]) -> Result<()>;
     fn count(&self) -> u64;
     fn mean(&self) -> Result<Vec<f64>>;
     fn intervals(&self, confidence: Confidence) -> Result<Vec<Interval>>;
@@ -119,6 +123,14 @@ impl<M: Native> Aggregate for Running<M> {
                 Err(RandomizerError::Aggregate { reason: "the two aggregates are of different mechanisms".to_owned() })
             }
         }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.aggregate.save()
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        self.aggregate.load(saved)
     }
 
     fn count(&self) -> u64 {

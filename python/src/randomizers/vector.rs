@@ -8,7 +8,7 @@ use super::mechanism::VectorMechanism;
 use super::steps::in_steps;
 use crate::arguments::{Arguments, Takes};
 use crate::errors::{ParameterError, refused};
-use numpy::{PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec};
@@ -152,6 +152,31 @@ impl VectorRandomizer {
         self.clip
     }
 
+    /// ε0, where the mechanism has one.
+    #[getter]
+    fn local_epsilon<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        super::parameter(py, &self.mechanism.spec(), "local_epsilon")
+    }
+
+    /// The noise's standard deviation over the clipping norm, where the mechanism has one.
+    #[getter]
+    fn sigma<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        super::parameter(py, &self.mechanism.spec(), "sigma")
+    }
+
+    /// The share of all signed coordinates in a client's own set; of top-set alone.
+    #[getter]
+    fn share<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        super::parameter(py, &self.mechanism.spec(), "share")
+    }
+
+    /// The keyword arguments it was made with.
+    #[getter]
+    #[pyo3(name = "parameters")]
+    fn all_parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.parameters(py)
+    }
+
     /// The public randomness of the round, if any was given.
     #[getter]
     fn public_seed<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
@@ -164,7 +189,7 @@ impl VectorRandomizer {
         self.mechanism.frame_len()
     }
 
-    /// The report of one client, which holds the vector `x`: clipped, randomized and encoded.
+    /// The report of one client, which holds the vector `x`: clipped, randomized and encoded. An array of several dimensions is a vector in C order.
     ///
     /// Its coins come from the operating system; with `rng`, a `SimulationRng`, it protects nobody.
     #[pyo3(signature = (x, *, rng=None))]
@@ -174,8 +199,8 @@ impl VectorRandomizer {
         x: &Bound<'py, PyAny>,
         rng: Option<&Bound<'py, SimulationRng>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let held = HeldVectors::read("x", x)?;
-        let vector = held.rows("x", false)?;
+        let held = HeldVectors::read("x", x, false)?;
+        let vector = held.rows("x")?;
         let coins = Coins::of(rng, 1);
         let mut frame = vec![0; self.mechanism.frame_len()];
         // Only one: its number is no news.
@@ -184,9 +209,9 @@ impl VectorRandomizer {
         Ok(PyBytes::new(py, &frame))
     }
 
-    /// The reports of many clients, one for each row of `x`, as rows of bytes.
+    /// The reports of many clients, one for each row of `x`, as rows of bytes. What each row holds may have several dimensions.
     ///
-    /// Rows of float32 are read where they lie; other floats are converted one row at a time. One row that cannot be randomized (NaN, say), and nothing is returned.
+    /// Rows of float32 are read where they lie; float64 and float16 are converted one row at a time. One row that cannot be randomized (NaN, say), and nothing is returned.
     #[pyo3(signature = (x, *, rng=None))]
     fn randomize_batch<'py>(
         &self,
@@ -194,17 +219,44 @@ impl VectorRandomizer {
         x: &Bound<'py, PyAny>,
         rng: Option<&Bound<'py, SimulationRng>>,
     ) -> PyResult<Bound<'py, PyArray2<u8>>> {
-        let held = HeldVectors::read("x", x)?;
-        let vectors = held.rows("x", true)?;
+        let held = HeldVectors::read("x", x, true)?;
+        let vectors = held.rows("x")?;
         let coins = Coins::of(rng, vectors.len());
         let frames = PyArray2::zeros(py, [vectors.len(), self.mechanism.frame_len()], false);
         self.run(py, &vectors, coins, frames.readwrite().as_slice_mut()?)?;
         Ok(frames)
     }
 
+    /// The vector that one report estimates: unbiased, where the mechanism is, and far from the client's own.
+    ///
+    /// >>> from shuffledp.randomizers import RInf
+    /// >>> RInf(local_epsilon=2.0, dimension=3, clip=1.0).decode(bytes([1])).round(2).tolist()
+    /// [3.94, 0.0, 0.0]
+    fn decode<'py>(&self, py: Python<'py>, report: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let mut aggregate = self.mechanism.aggregate();
+        aggregate.add_frame(&super::arrays::frame("report", report)?).map_err(refused)?;
+        Ok(PyArray1::from_vec(py, aggregate.mean().map_err(refused)?))
+    }
+
+    /// Name and parameters as a dictionary that JSON can hold; `from_dict` reads it.
+    ///
+    /// >>> from shuffledp.randomizers import Gaussian, from_dict
+    /// >>> Gaussian(sigma=2.0, dimension=10, clip=1.0).to_dict()
+    /// {'randomizer': 'gaussian', 'sigma': 2.0, 'dimension': 10, 'clip': 1.0}
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let written = PyDict::new(py);
+        written.set_item("randomizer", &self.name)?;
+        written.update(self.parameters(py)?.as_mapping())?;
+        if let Some(seed) = &self.public_seed {
+            let digits: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
+            written.set_item("public_seed", digits)?;
+        }
+        Ok(written)
+    }
+
     /// An empty aggregate of this mechanism's reports.
-    fn aggregator(&self) -> Aggregator {
-        Aggregator::new(self.mechanism.aggregate())
+    fn aggregator(slf: &Bound<'_, Self>) -> Aggregator {
+        Aggregator::new(slf.get().mechanism.aggregate(), slf.clone().into_any().unbind())
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

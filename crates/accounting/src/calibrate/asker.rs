@@ -1,4 +1,4 @@
-//! Who is asked for ε, at values of the unknown.
+//! The function that gives ε at a value of the unknown.
 
 use super::{Goal, Unknown};
 use crate::bound::{Bound, Kind};

@@ -19,7 +19,7 @@ use crate::sums::{Draws, Law, calls_upper};
 pub(super) struct Reports {
     /// Of one report.
     pub(super) profile: LocalProfile,
-    /// Who speaks.
+    /// The clients that participate.
     pub(super) terms: Terms,
     pub(super) fineness: Fineness,
     /// A divergence that does not matter.

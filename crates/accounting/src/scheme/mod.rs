@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// One round: who speaks, and through which randomizer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Round {
-    /// Who speaks.
+    /// The clients that participate.
     pub scheme: Scheme,
     /// The randomizer that each client applies to its record before sending.
     pub randomizer: RandomizerSpec,
@@ -67,7 +67,7 @@ impl Question {
         &self.round
     }
 
-    /// Who speaks in each round.
+    /// Returns the clients that participate in each round.
     pub fn scheme(&self) -> &Scheme {
         &self.round.scheme
     }

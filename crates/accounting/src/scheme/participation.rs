@@ -1,4 +1,4 @@
-//! Who speaks in a round: everyone, a fixed-size random set, or whoever checks in.
+//! Participation in a round: all clients, a random set of fixed size, or the clients that check in.
 
 use crate::error::{Result, require};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The largest count of clients or rounds: 2^53, up to which every integer is an exact `f64`.
 pub const MAX_COUNT: u64 = 1 << 53;
 
-/// Who speaks in a round.
+/// The clients that participate in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Participation {
@@ -90,7 +90,7 @@ impl Scheme {
         self.clients
     }
 
-    /// Who of them speaks.
+    /// Returns which of the clients participate.
     pub fn participation(&self) -> Participation {
         self.participation
     }

@@ -10,8 +10,8 @@ include!(concat!(env!("OUT_DIR"), "/explorer.rs"));
 
 /// Open a page with sliders: ε, δ, curves and the error of an estimate
 ///
-/// One file, which computes in the browser, needs no network and sends nothing. It gives the numbers of this program, and every setting as a command
-/// line, Python or a link.
+/// The page is one file. It computes in the browser, needs no network and sends nothing. It gives
+/// the numbers of this program, and every setting as a command line, Python or a link.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ExploreArgs {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use shuffledp_question::{Given, Parameter, Quantity, Spelling};
 use std::collections::BTreeMap;
 
-/// Whose curve it is.
+/// The source of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The paper's own result.

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Threads that play clients in one round, at most.
 const THREADS: usize = 24;
 
-/// Who is to send what.
+/// The reports to send, and their senders.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Errand {
     pub(crate) coordinate: u32,

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 /// Whatever should happen has happened by then, however busy the machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Who is killed.
+/// The process to kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Victim {
     Shuffler,

@@ -23,7 +23,10 @@ pub(super) fn certificates(folder: &Path, root: &str, services: &[&str]) {
         let key = KeyPair::generate().unwrap();
         let leaf = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
         fs::write(folder.join(format!("{service}/{service}.pem")), leaf.pem()).unwrap();
-        fs::write(folder.join(format!("{service}/{service}.key")), key.serialize_pem()).unwrap();
+        let path = folder.join(format!("{service}/{service}.key"));
+        fs::write(&path, key.serialize_pem()).unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     }
 }
 

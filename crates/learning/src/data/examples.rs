@@ -4,7 +4,7 @@ use crate::models::TensorShape;
 use crate::{LearningError, Result};
 use std::sync::Arc;
 
-/// Who takes part: every client has one example.
+/// The clients of a run: every client has one example.
 pub trait Clients: Sync {
     /// The shape of an example.
     fn shape(&self) -> TensorShape;

@@ -77,7 +77,7 @@ pub(crate) enum Reporting {
 }
 
 impl Algorithm {
-    /// Who of `clients` speaks; of blocks, all do.
+    /// Returns which of `clients` participate; in block training, all do.
     pub fn scheme(&self, clients: u64) -> Result<Scheme> {
         Ok(match *self {
             Self::CldpSgd { sampled, .. } | Self::NoPrivacy { sampled } => Scheme::subsampled(clients, sampled)?,

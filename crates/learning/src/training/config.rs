@@ -41,7 +41,7 @@ pub struct TrainingConfig {
     pub preparation: Preparation,
     /// The model.
     pub model: ModelConfig,
-    /// Who speaks, and what is done to gradients.
+    /// The participation, and the randomizer of the gradients.
     pub algorithm: Algorithm,
     /// How the weights move.
     pub step: StepRule,

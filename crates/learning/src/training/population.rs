@@ -9,7 +9,7 @@ use std::borrow::Borrow;
 /// memory.
 const MOST_CLIENTS: u64 = 1_000_000_000;
 
-/// Who takes part in a run.
+/// The clients of a run.
 #[derive(Debug, Clone)]
 pub enum Population<E> {
     /// Client i has example i.

@@ -284,7 +284,7 @@ impl<P: Clients, M: Model> Simulation<P, M> {
     }
 }
 
-/// Who speaks in a round is listed, shuffled and asked in turn.
+/// The largest expected number of participants in a round: they are listed and shuffled in memory.
 const MOST_SPEAKERS: f64 = 1e8;
 
 fn require_patience(scheme: &Scheme) -> Result<()> {

@@ -13,7 +13,7 @@ pub(crate) const MAX_KEYS: usize = 16;
 
 pub(crate) type PublicKeys = Vec<(KeyId, HpkePublicKey)>;
 
-/// Whose keys they are; so that a shuffler's cannot be passed where the server's are wanted.
+/// The owner of keys, as a type, so that a shuffler's keys cannot be passed for the server's.
 pub trait Role: sealed::Sealed {
     /// For errors and `Debug`.
     const NAME: &'static str;

@@ -61,7 +61,8 @@ impl RenyiCurve for Curve {
 /// With `E = e^ε0`, `c = e^(−Δ²nγ/2)`, `l̃ = ⌊(1−Δ)nγ/(2E)⌋ + 1` and
 /// `Υ_k = ((1+x)^λ − 1 − λx)·e^(−(k−1)/(8E))`, `x = γ(E²−1)/E`:
 /// ```text
-/// e^((λ−1)ε(λ)) ≤ 1 + 4·C(λ,2)·γ²(E−1)²·(c/E + 1/(E·l̃)) + Σ_{j=3}^λ C(λ,j)·γ^j·j·Γ(j/2)·(2(E²−1)²/E²)^{j/2}·(c + l̃^{−j/2})
+/// e^((λ−1)ε(λ)) ≤ 1 + 4·C(λ,2)·γ²(E−1)²·(c/E + 1/(E·l̃))
+///                   + Σ_{j=3}^λ C(λ,j)·γ^j·j·Γ(j/2)·(2(E²−1)²/E²)^{j/2}·(c + l̃^{−j/2})
 ///                   + Υ_1·c + Υ_{(1−Δ)nγ+1}.
 /// ```
 /// Liew, Hasegawa, Takahashi 2022, Theorem 2 (equation 7). **Direction: up** as an evaluation of
