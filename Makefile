@@ -66,6 +66,7 @@ postgres:
 	@bash tools/postgres.sh install
 	CI=true $(CARGO) test --release -p shuffledp-postgres --test database
 	CI=true $(CARGO) test --release -p shuffledp-shuffler --test postgres
+	CI=true $(CARGO) test --release -p shuffledp-server --lib replicas
 
 bench:
 	$(CARGO) bench --workspace --bench '*'

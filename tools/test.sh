@@ -52,6 +52,7 @@ check "documentation links" python3 tools/links.py
 check "link checker" python3 tools/test_links.py
 check "clippy" "$CARGO" clippy --quiet --release --workspace --all-targets -- -D warnings
 tests "Rust tests" "$CARGO" test --release --workspace --no-fail-fast
+check "deployment files" python3 tools/test_deploy.py
 check "Python wheel" bash tools/python.sh setup
 tests "Python tests" bash tools/python.sh test
 check "Python types" bash tools/python.sh types

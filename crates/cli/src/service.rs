@@ -34,6 +34,13 @@ where
     })
 }
 
+/// Waits for one piece of work that is no service.
+pub(crate) fn wait<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    Ok(runtime.block_on(work))
+}
+
 // No documentation on these two: what they are for is said where a command uses them, and becomes
 // its help.
 #[derive(Debug, clap::Args)]

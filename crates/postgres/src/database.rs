@@ -160,7 +160,8 @@ impl Database {
     fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         // Sockets and timers belong to the runtime that is entered; the thread that waits needs none.
         let _entered = self.runtime.as_ref().map(Runtime::enter);
-        block_on(work)
+        // Called inside a task of another runtime, its budget must not end here: nobody would renew it.
+        block_on(tokio::task::unconstrained(work))
     }
 }
 

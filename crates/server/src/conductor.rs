@@ -7,13 +7,16 @@ use crate::batch::Gathered;
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
 use crate::plan::Plan;
-use crate::store::{BatchRecord, Beginning, Closing, ClosingBatch, Opening, RoundSummary, Store, TaskRecord};
+use crate::store::{
+    BatchRecord, Beginning, Charges, Closing, ClosingBatch, Opening, RoundSummary, Status, Store, TaskRecord,
+};
 use shuffledp_accounting::accountant::Accountant;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::models::Model;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, KeysHash, ModelHash, RoundContext};
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Where a task is.
@@ -25,7 +28,21 @@ pub(crate) enum Phase {
     Finished,
     /// Another round would exceed the budget.
     BudgetSpent,
+    /// No round is opened, and nothing charged, until something changes.
+    Paused(Pause),
 }
+
+/// Why no round is opened although the budget allows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// Too many rounds in a row ended without a batch.
+    NoBatch,
+    /// The clock may be wrong.
+    Clock,
+}
+
+/// A paused server that tried in vain waits longer before it tries again, but no longer than this.
+const LONGEST_PAUSE: u64 = 86_400_000;
 
 /// What reports of a round are sealed to.
 pub(crate) type PublicKeys = Vec<(KeyId, HpkePublicKey)>;
@@ -43,8 +60,16 @@ pub(crate) struct Conductor {
     spent: Option<(f64, f64)>,
     /// The store failed, and may hold something else than we remember.
     in_doubt: bool,
-    /// When this process began. A batch could not come before.
-    started: u64,
+    /// The store's number when it was read last.
+    revision: Option<u64>,
+    /// Rounds in a row, up to the last that ended, that were charged and had no batch.
+    silent: u64,
+    /// The last round that may be opened although no batch comes.
+    allowed: u64,
+    /// When the pause began.
+    paused: Option<u64>,
+    /// The last batch that this process took: its round, and when.
+    last_batch: Option<(u64, u64)>,
 }
 
 /// What becomes of a batch that has been announced.
@@ -60,13 +85,55 @@ pub(crate) enum Admission {
 
 impl Conductor {
     /// Begins the task, or goes on where the store says it was.
-    pub(crate) fn resume(plan: Arc<Plan>, times: RoundConfig, mut store: Box<dyn Store>, started: u64) -> Result<Self> {
+    pub(crate) fn resume(plan: Arc<Plan>, times: RoundConfig, mut store: Box<dyn Store>, now: u64) -> Result<Self> {
         let state = plan.first_state();
         let (model, bytes) = plan.model_file(&state.weights)?;
         let encoding = plan.encoding();
-        store.begin(&Beginning { task: plan.hash(), encoding, state: &state, model, bytes: &bytes })?;
-        let (ledger, record) = read(&plan, &mut *store)?;
-        Ok(Self { plan, times, store, ledger, record, end: None, spent: None, in_doubt: false, started })
+        let replaces = plan.replaces();
+        store.begin(&Beginning { task: plan.hash(), encoding, state: &state, model, bytes: &bytes, replaces })?;
+        let revision = store.revision()?;
+        let Remembered { ledger, record, silent } = read(&plan, &mut *store)?;
+        let mut conductor = Self {
+            plan,
+            times,
+            store,
+            ledger,
+            record,
+            end: None,
+            spent: None,
+            in_doubt: false,
+            revision,
+            silent,
+            allowed: 0,
+            paused: None,
+            last_batch: None,
+        };
+        conductor.allow_for_downtime(now)?;
+        Ok(conductor)
+    }
+
+    /// While the server was down no batch could come, and the reports in it were acknowledged: the open
+    /// round waits one grace from now on. Once: a server that starts again and again must not keep a
+    /// round open for ever.
+    fn allow_for_downtime(&mut self, now: u64) -> Result<()> {
+        let Some(open) = self.open_round() else { return Ok(()) };
+        let wanted = open.closes.max(now).saturating_add(self.times.grace());
+        if open.extended || wanted <= open.gives_up {
+            return Ok(());
+        }
+        let context = open.context;
+        match self.store.extend(&context, wanted) {
+            // Another replica was first.
+            Err(ServerError::RoundClosed { .. }) => {
+                self.in_doubt = true;
+                return Ok(());
+            }
+            extended => extended?,
+        }
+        if let Some(open) = &mut self.record.last {
+            (open.gives_up, open.extended) = (wanted, true);
+        }
+        Ok(())
     }
 
     /// The round that is open.
@@ -91,7 +158,7 @@ impl Conductor {
 
     /// How many rounds may still be opened, by the task's number and by its budget, and at least ε after them.
     pub(crate) fn forecast(&mut self) -> Result<(u64, f64)> {
-        let opened = self.record.last.as_ref().map_or(0, |last| last.context.round);
+        let opened = self.charged();
         let (last, epsilon) = match self.end {
             Some(end) => end,
             None => {
@@ -116,6 +183,16 @@ impl Conductor {
         self.store.rounds(&self.plan.hash())
     }
 
+    /// Everything that was charged, by task and round.
+    pub(crate) fn charges(&mut self) -> Result<Vec<Charges>> {
+        self.store.charges()
+    }
+
+    /// Copies the store to a new file.
+    pub(crate) fn backup(&mut self, to: &Path) -> Result<()> {
+        self.store.backup(to)
+    }
+
     /// The hashes of all models that can be asked for.
     pub(crate) fn models(&mut self) -> Result<HashSet<ModelHash>> {
         self.store.models()
@@ -126,19 +203,63 @@ impl Conductor {
         self.store.model(hash)
     }
 
-    /// When the open round is given up: the grace after its window, and after this process began. While the server is down no batch can come, and the reports in it
-    /// were acknowledged.
+    /// When the open round is given up, as the store has it.
     pub(crate) fn deadline(&self) -> Option<u64> {
-        self.open_round().map(|round| round.closes.max(self.started).saturating_add(self.times.grace()))
+        self.open_round().map(|round| round.gives_up)
+    }
+
+    /// The last round that was charged. It may be later than the last that is known otherwise: a
+    /// ledger that was brought from elsewhere has no more.
+    fn charged(&self) -> u64 {
+        self.record.charged
+    }
+
+    /// Rounds in a row that were charged and had no batch.
+    pub(crate) fn silent(&self) -> u64 {
+        self.silent
+    }
+
+    /// The last batch that this process took: its round, and when.
+    pub(crate) fn last_batch(&self) -> Option<(u64, u64)> {
+        self.last_batch
+    }
+
+    /// When a pause for want of batches may end if the shuffler answers: at once the first time, and
+    /// after a wait that doubles with every further round that was tried in vain.
+    pub(crate) fn pause_ends(&self) -> Option<u64> {
+        let tried = self.silent.saturating_sub(self.times.pause_after);
+        let round = self.times.window().saturating_add(self.times.grace());
+        let wait = match tried {
+            0 => 0,
+            _ => round.saturating_mul(1 << (tried - 1).min(32)).min(LONGEST_PAUSE.max(round)),
+        };
+        self.paused.map(|began| began.saturating_add(wait))
+    }
+
+    /// Ends a pause for want of batches: that many further rounds may be opened, whatever comes.
+    pub(crate) fn allow(&mut self, rounds: u64) {
+        self.allowed = self.charged().saturating_add(rounds);
+        self.paused = None;
+    }
+
+    /// Gives up the open round before its time; it stays charged.
+    pub(crate) fn abandon(&mut self, round: u64) -> Result<()> {
+        self.settled(|conductor| {
+            if conductor.open_round().is_none_or(|open| open.context.round != round) {
+                return Err(ServerError::RoundClosed { round });
+            }
+            conductor.close_with(None)
+        })
     }
 
     /// Does what the time demands: gives up a round whose batch did not come (`postponed` milliseconds
-    /// later while one is coming in), and opens the next, for which it asks for the `keys`. They are
-    /// fixed for as long as the round is open: two lists of one round would be two halves of its clients.
+    /// later while one is coming in), and opens the next unless `held` says why not. For it, it asks for the
+    /// `keys`. They are fixed for as long as the round is open: two lists of one round would be two halves of its clients.
     pub(crate) fn tick(
         &mut self,
         now: impl Fn() -> u64,
         postponed: u64,
+        held: Option<Pause>,
         keys: impl FnOnce() -> PublicKeys,
     ) -> Result<Phase> {
         self.settled(|conductor| {
@@ -148,7 +269,7 @@ impl Conductor {
                 }
                 conductor.close_with(None)?;
             }
-            conductor.open_next(now, keys)
+            conductor.open_next(now, held, keys)
         })
     }
 
@@ -165,7 +286,7 @@ impl Conductor {
     }
 
     /// Takes the step and closes the round, all in one transaction. The same batch again has the same answer.
-    pub(crate) fn close(&mut self, id: BatchId, gathered: &Gathered) -> Result<BatchRecord> {
+    pub(crate) fn close(&mut self, id: BatchId, gathered: &Gathered, now: u64) -> Result<BatchRecord> {
         self.settled(|conductor| {
             let context = *gathered.context();
             match conductor.store.batch(&id)? {
@@ -177,6 +298,7 @@ impl Conductor {
                 return Err(ServerError::RoundClosed { round: context.round });
             }
             conductor.close_with(Some((id, gathered)))?;
+            conductor.last_batch = Some((context.round, now));
             Ok(BatchRecord {
                 context,
                 accepted: gathered.report_ids().len() as u64,
@@ -207,6 +329,7 @@ impl Conductor {
         }
         let looked_at = context.round % self.times.evaluate_every == 0 || context.round == self.plan.rounds();
         let accuracy = if looked_at { Some(self.plan.accuracy(&answer)?) } else { None };
+        let silent = if batch.is_some() { 0 } else { self.silent.saturating_add(1) };
         let batch = batch.map(|(id, gathered)| ClosingBatch {
             id,
             report_ids: gathered.report_ids(),
@@ -218,6 +341,7 @@ impl Conductor {
         }
         self.record.state = state;
         self.record.is_open = false;
+        self.silent = silent;
         Ok(())
     }
 
@@ -236,10 +360,21 @@ impl Conductor {
     }
 
     /// Charge first, then open, both in one transaction; whoever calls publishes only what this has done.
-    fn open_next(&mut self, now: impl Fn() -> u64, keys: impl FnOnce() -> PublicKeys) -> Result<Phase> {
-        let round = self.record.last.as_ref().map_or(0, |last| last.context.round) + 1;
+    fn open_next(
+        &mut self,
+        now: impl Fn() -> u64,
+        held: Option<Pause>,
+        keys: impl FnOnce() -> PublicKeys,
+    ) -> Result<Phase> {
+        let round = self.charged() + 1;
         if round > self.plan.rounds() {
             return Ok(Phase::Finished);
+        }
+        if let Some(pause) = held.or(self.brake(round)) {
+            if pause == Pause::NoBatch {
+                self.paused.get_or_insert(now());
+            }
+            return Ok(Phase::Paused(pause));
         }
         let mut ledger = self.ledger.clone();
         if !ledger.charge(self.plan.charge)? {
@@ -256,6 +391,8 @@ impl Conductor {
             charge: self.plan.charge,
             opens,
             closes: opens.saturating_add(self.times.window()),
+            gives_up: opens.saturating_add(self.times.window()).saturating_add(self.times.grace()),
+            extended: false,
             epsilon,
             epsilon_lower,
         };
@@ -264,8 +401,30 @@ impl Conductor {
         self.ledger = ledger;
         self.spent = Some((opening.epsilon, opening.epsilon_lower));
         self.record.last = Some(opening);
+        self.record.charged = round;
         self.record.is_open = true;
         Ok(Phase::Open)
+    }
+
+    /// Rounds are charged whether a batch comes or not: after some in a row without one, nobody is
+    /// known to listen.
+    fn brake(&self, round: u64) -> Option<Pause> {
+        (self.silent >= self.times.pause_after && round > self.allowed).then_some(Pause::NoBatch)
+    }
+
+    /// Whether another process has changed the store since it was read.
+    pub(crate) fn is_overtaken(&mut self) -> Result<bool> {
+        Ok(self.store.revision()? != self.revision)
+    }
+
+    /// Whether other processes use the store, too.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.revision.is_some()
+    }
+
+    /// Tells the other replicas that a batch of the open round is coming in, and may until then.
+    pub(crate) fn hold(&mut self, context: &RoundContext, until: u64) -> Result<()> {
+        self.store.hold(context, until)
     }
 
     /// Something went wrong: the store is asked before anything else is done.
@@ -275,8 +434,11 @@ impl Conductor {
 
     /// Does `work` on a copy that is known to be the store's; after a failure it no longer is.
     fn settled<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.in_doubt {
-            (self.ledger, self.record) = read(&self.plan, &mut *self.store)?;
+        if self.in_doubt || self.is_overtaken()? {
+            // Asked before the store is read: what changes meanwhile is seen the next time.
+            self.revision = self.store.revision()?;
+            let Remembered { ledger, record, silent } = read(&self.plan, &mut *self.store)?;
+            (self.ledger, self.record, self.silent) = (ledger, record, silent);
             (self.end, self.spent) = (None, None);
             self.in_doubt = false;
         }
@@ -286,8 +448,17 @@ impl Conductor {
     }
 }
 
-/// What the store says: everything spent by whatever task, and where this one is.
-fn read(plan: &Plan, store: &mut dyn Store) -> Result<(Ledger, TaskRecord)> {
+/// What is remembered of the store.
+struct Remembered {
+    /// Everything spent, by whatever task.
+    ledger: Ledger,
+    /// Where this task is.
+    record: TaskRecord,
+    /// Rounds in a row without a batch.
+    silent: u64,
+}
+
+fn read(plan: &Plan, store: &mut dyn Store) -> Result<Remembered> {
     let mut accountant = Accountant::new();
     for (round, count) in store.ledger()? {
         accountant.compose(round, count)?;
@@ -297,5 +468,8 @@ fn read(plan: &Plan, store: &mut dyn Store) -> Result<(Ledger, TaskRecord)> {
     if record.state.weights.len() != plan.model.parameters() {
         return Err(ServerError::damaged("the state of the task is that of another model"));
     }
-    Ok((ledger, record))
+    let rounds = store.rounds(&plan.hash())?;
+    let ended = rounds.iter().rev().skip_while(|round| round.status == Status::Open);
+    let silent = ended.take_while(|round| round.status == Status::Expired).count() as u64;
+    Ok(Remembered { ledger, record, silent })
 }

@@ -5,16 +5,21 @@ use serde::Deserialize;
 use shuffledp_learning::models::ModelConfig;
 use shuffledp_learning::step::StepRule;
 use shuffledp_learning::training::{DataConfig, Preparation};
+use shuffledp_postgres::DatabaseUrl;
 use shuffledp_question::configured::ConfiguredRandomizer;
-use shuffledp_transport::ListenConfig;
+use shuffledp_transport::{ClientConfig, ListenConfig};
 use std::path::{Path, PathBuf};
 
 /// Everything a server needs to know.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
-    /// The SQLite file. One file is one population: its ledger is that of all tasks ever run with it.
+    /// The SQLite file, or a PostgreSQL database, `postgres://…`, that replicas share. One store is one population: its ledger is that of all tasks ever run with
+    /// it.
     pub store: PathBuf,
+    /// The PostgreSQL database that `store` names, if it names one.
+    #[serde(skip)]
+    pub database: Option<DatabaseUrl>,
     /// The folder of the server's secret keys.
     pub keys: PathBuf,
     /// Where it listens.
@@ -29,6 +34,13 @@ pub struct ServerConfig {
     /// How long things take.
     #[serde(default)]
     pub round: RoundConfig,
+    /// How the shuffler is asked whether it is there.
+    #[serde(default)]
+    pub http: ClientConfig,
+    /// Whether an open round of another task is given up for this one. Not a setting of the file: who starts
+    /// the server says it, once.
+    #[serde(skip)]
+    pub new_task: bool,
 }
 
 /// What is learned, and under which promises. All of it is signed and shown to clients.
@@ -97,6 +109,9 @@ pub struct RoundConfig {
     /// A batch of fewer reports is refused, whatever the shuffler's own minimum is; no step is
     /// taken if fewer of them count.
     pub min_batch: u64,
+    /// After so many rounds in a row without a batch no further round is opened until the shuffler
+    /// answers or an operator says so.
+    pub pause_after: u64,
 }
 
 impl Default for RoundConfig {
@@ -109,6 +124,7 @@ impl Default for RoundConfig {
             evaluate_every: 1,
             max_reports: 10_000_000,
             min_batch: 2,
+            pause_after: 3,
         }
     }
 }
@@ -129,11 +145,21 @@ impl ServerConfig {
         let mut config: Self = toml::from_str(text)
             .map_err(|error| ServerError::Config(format!("{}: {}", path.display(), error.to_string().trim_end())))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        config.store = folder.join(&config.store);
+        match config.store.to_str().filter(|store| DatabaseUrl::is_one(store)) {
+            Some(url) => {
+                let mut url: DatabaseUrl = url.parse().map_err(|error| ServerError::Config(format!("{}: {error}", path.display())))?;
+                url.relative_to(folder);
+                // Without the password: paths are shown.
+                config.store = url.to_string().into();
+                config.database = Some(url);
+            }
+            None => config.store = folder.join(&config.store),
+        }
         config.keys = folder.join(&config.keys);
         config.data_directory = config.data_directory.map(|directory| folder.join(directory));
         config.data.find_from(folder)?;
         config.listen.relative_to(folder);
+        config.http.relative_to(folder);
         config.round.check()?;
         Ok(config)
     }
@@ -156,6 +182,7 @@ impl RoundConfig {
             ("evaluate_every", self.evaluate_every),
             ("max_reports", self.max_reports),
             ("min_bytes_per_second", self.min_bytes_per_second),
+            ("pause_after", self.pause_after),
         ] {
             if number == 0 {
                 return Err(out_of_range(name, "at least 1", number));

@@ -46,6 +46,24 @@ pub enum ServerError {
         /// Rounds in the ledger of this server.
         known: u64,
     },
+    /// Another replica has opened a round with keys that are not in this one's file.
+    #[error("round {round} was opened with keys that are not in this server's `keys`: give all replicas the same files")]
+    KeysMissing {
+        /// Which one.
+        round: u64,
+    },
+    /// A round of another task is open, and nobody said that it is to be given up.
+    #[error(
+        "a round of another task is open in this store: [task] was changed, and the new task has another hash, which clients do not know; \
+         undo the change, or start with --new-task, which gives that round up (it stays charged)"
+    )]
+    TaskChanged,
+    /// The store belongs to a server that runs.
+    #[error("{} is in use by another server", .0.display())]
+    InUse(PathBuf),
+    /// There is nobody to ask.
+    #[error("no server runs with these keys: start it, and ask again")]
+    NotRunning,
     /// A message was refused.
     #[error(transparent)]
     Wire(#[from] WireError),

@@ -4,7 +4,7 @@ use crate::error::{Result, ServerError};
 use crate::keys::ServerKeys;
 use shuffledp_wire::VerifyingKey;
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The configuration that a new server starts from.
@@ -14,8 +14,15 @@ const TEMPLATE: &str = include_str!("../../../examples/services/server.toml");
 pub fn init(folder: &Path) -> Result<VerifyingKey> {
     std::fs::create_dir_all(folder).map_err(ServerError::file("create", folder))?;
     let path = folder.join("server.toml");
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).open(&path).map_err(ServerError::file("create", &path))?;
+    let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            return Err(ServerError::Config(format!(
+                "{} is there already, with keys that clients may have pinned: edit it, or choose another folder",
+                path.display()
+            )));
+        }
+        made => made.map_err(ServerError::file("create", &path))?,
+    };
     let keys = ServerKeys::create(&folder.join("keys"))?;
     file.write_all(TEMPLATE.as_bytes()).map_err(ServerError::file("write", &path))?;
     Ok(keys.verifying_key())
@@ -31,13 +38,15 @@ mod tests {
     fn a_new_folder_has_keys_and_a_configuration_that_wants_a_shuffler() {
         let folder = tempfile::tempdir().unwrap();
         let key = init(folder.path()).unwrap();
-        assert!(init(folder.path()).is_err());
+        let refused = init(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains("server.toml is there already") && refused.contains("choose another"), "{refused}");
         let path = folder.path().join("server.toml");
         let config = ServerConfig::read(&path).unwrap();
         assert_eq!(ServerKeys::read(&config.keys).unwrap().verifying_key(), key);
         // The shuffler's key is the one thing that cannot be guessed; the error names it.
         let error = crate::Parts::new(&config).unwrap_err().to_string();
         assert!(error.starts_with("task.shuffler.verifying_key"), "{error}");
+        assert!(error.contains("`shuffledp shuffler init` printed"), "{error}");
 
         let shuffler = SigningKey::from_seed(&[7; 32]).verifying_key().to_string();
         let text = std::fs::read_to_string(&path).unwrap().replace("PASTE-THE-SHUFFLERS-VERIFYING-KEY", &shuffler);

@@ -8,24 +8,34 @@
 //! batch opens the reports and adds them up → conductor takes the step and closes the round, in one transaction of the [`store`].
 
 mod batch;
+mod check;
 mod conductor;
 mod config;
 mod error;
 mod http;
 mod init;
 mod keys;
+mod ledger_file;
+mod link;
+mod operate;
 mod plan;
 mod privacy;
 mod published;
+mod restore;
 mod run;
 mod service;
 pub mod store;
 #[cfg(test)]
 mod tests;
+mod timekeeper;
 
+pub use check::{Finding, check};
 pub use config::{RoundConfig, ServerConfig, ShufflerConfig, TaskConfig};
 pub use error::{Result, ServerError};
 pub use init::init;
 pub use keys::ServerKeys;
+pub use ledger_file::LedgerFile;
+pub use operate::{abandon, backup, export_ledger, import_ledger, resume};
+pub use restore::{Restored, restore};
 pub use run::{Identity, Parts, RunningServer, identity, run, start};
 pub use shuffledp_host::{Clock, SystemClock};

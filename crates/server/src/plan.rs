@@ -29,6 +29,7 @@ pub(crate) struct Plan {
     pub(crate) charge: AccountedRound,
     pub(crate) step: StepRule,
     test: Examples,
+    replaces: bool,
 }
 
 impl Plan {
@@ -37,7 +38,8 @@ impl Plan {
         let (task, directory) = (&config.task, config.data_directory.as_deref());
         task.preparation.check_public()?;
         let test = config.data.load(directory)?.test;
-        Self::with_test_set(task, task.preparation.apply_alone(test, directory, &quiet)?)
+        let plan = Self::with_test_set(task, task.preparation.apply_alone(test, directory, &quiet)?)?;
+        Ok(Self { replaces: config.new_task, ..plan })
     }
 
     /// The same, with other test examples, prepared already.
@@ -56,11 +58,7 @@ impl Plan {
         let mut ledger = Ledger::resume(Accountant::new(), config.delta, Some(config.budget))
             .map_err(|error| ServerError::Config(format!("delta, budget of [task]: {error}")))?;
         ledger.charge(charge_of_a_round)?;
-        let shuffler = config
-            .shuffler
-            .verifying_key
-            .parse::<VerifyingKey>()
-            .map_err(|error| ServerError::Config(format!("task.shuffler.verifying_key: {error}")))?;
+        let shuffler = shuffler_key(&config.shuffler.verifying_key)?;
         let description =
             ModelDescription { architecture: model.architecture().clone(), preparation: config.preparation };
         let task = Task {
@@ -94,7 +92,13 @@ impl Plan {
             charge: charge_of_a_round,
             step,
             test,
+            replaces: false,
         })
+    }
+
+    /// Whether an open round of another task is given up for this one.
+    pub(crate) fn replaces(&self) -> bool {
+        self.replaces
     }
 
     /// What clients are shown.
@@ -139,6 +143,17 @@ impl Plan {
     pub(crate) fn accuracy(&self, weights: &[f32]) -> Result<f64> {
         Ok(self.model.evaluate(weights, &self.test)?.accuracy())
     }
+}
+
+fn shuffler_key(text: &str) -> Result<VerifyingKey> {
+    text.parse().map_err(|error| {
+        let advice = if text.starts_with("PASTE") {
+            ": paste the key that `shuffledp shuffler init` printed, which the shuffler's operator has"
+        } else {
+            ""
+        };
+        ServerError::Config(format!("task.shuffler.verifying_key: {error}{advice}"))
+    })
 }
 
 fn frames(randomizer: RandomizerSpec, dimension: u32, clip: f32) -> Result<Frames> {

@@ -3,6 +3,7 @@
 use crate::conductor::{Conductor, Phase};
 use crate::error::{Result, ServerError};
 use crate::keys::KeyRing;
+use crate::link::date;
 use crate::plan::Plan;
 use crate::privacy::PrivacyStatement;
 use crate::service::sign_round;
@@ -11,9 +12,9 @@ use bytes::Bytes;
 use serde::Serialize;
 use shuffledp_learning::models::Model;
 use shuffledp_learning::monitor::CheckInMonitor;
+use shuffledp_transport::MetricsPage;
 use shuffledp_wire::ModelHash;
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 /// A view of the server at one moment.
 pub(crate) struct Published {
@@ -28,7 +29,11 @@ pub(crate) struct Published {
     /// `GET /v1/status`.
     pub(crate) status: Bytes,
     /// `GET /metrics`.
-    pub(crate) metrics: Bytes,
+    pub(crate) metrics: String,
+    /// Why no round can be opened or served, with names for programs; empty if all is well.
+    pub(crate) reasons: Vec<(&'static str, String)>,
+    /// When the open round opened.
+    pub(crate) opened: Option<u64>,
 }
 
 /// `GET /v1/status`: what the dashboard draws. Field names are a contract.
@@ -62,8 +67,14 @@ struct OpenDocument {
 }
 
 impl Published {
-    /// Of what the conductor knows; without a phase it has only just been set up.
-    pub(crate) fn new(plan: &Plan, conductor: &mut Conductor, keys: &KeyRing, phase: Option<Phase>) -> Result<Self> {
+    /// Of what the conductor knows, and the `problems` that there are otherwise, by name; without a phase it has only just been set up.
+    pub(crate) fn new(
+        plan: &Plan,
+        conductor: &mut Conductor,
+        keys: &KeyRing,
+        phase: Option<Phase>,
+        problems: Vec<(&'static str, String)>,
+    ) -> Result<Self> {
         let rounds = conductor.rounds()?;
         let privacy = PrivacyStatement::new(plan, conductor)?;
         let (hash, bytes) = plan.model_file(&conductor.state().weights)?;
@@ -82,8 +93,16 @@ impl Published {
             _ if open.is_some() => "open",
             Some(Phase::Finished) => "finished",
             Some(Phase::BudgetSpent) => "budget-spent",
+            Some(Phase::Paused(_)) => "paused",
             _ => "between-rounds",
         };
+        let opened = open.as_ref().map(|open| open.opens);
+        let silence = silence(conductor, &rounds, phase);
+        let mut warnings: Vec<String> = problems.iter().map(|(_, problem)| problem.clone()).collect();
+        let mut reasons = problems;
+        reasons.extend(silence.clone().filter(|_| phase == "paused").map(|silence| ("paused", silence)));
+        warnings.extend(silence);
+        warnings.extend(participation(plan, &rounds));
         let task = plan.task();
         let heard = task.check_in_rate * (1.0 - task.drop_out);
         let status = StatusDocument {
@@ -95,7 +114,7 @@ impl Published {
             rounds_planned: task.rounds,
             expected_reports: task.clients as f64 * heard,
             open,
-            warning: warning(plan, &rounds),
+            warning: (!warnings.is_empty()).then(|| warnings.join(". ")),
             privacy: &privacy,
             rounds: &rounds,
         };
@@ -105,7 +124,9 @@ impl Published {
             stored: conductor.models()?,
             privacy: json(&privacy)?,
             status: json(&status)?,
-            metrics: metrics(&rounds, &privacy).into(),
+            metrics: metrics(&rounds, &privacy, conductor.silent(), phase == "paused"),
+            reasons,
+            opened,
         })
     }
 
@@ -115,8 +136,33 @@ impl Published {
     }
 }
 
+/// Rounds that were charged and had no batch, up to now.
+fn silence(conductor: &Conductor, rounds: &[RoundSummary], phase: &str) -> Option<String> {
+    let silent = conductor.silent();
+    if silent == 0 {
+        return None;
+    }
+    let last = rounds.iter().rev().find(|round| round.status == Status::Done);
+    let since = match (last, conductor.last_batch()) {
+        (_, Some((round, when))) => format!("no batch since {} (round {round})", date(when)),
+        (Some(round), None) => format!("no batch since round {}, before this server started", round.round),
+        (None, None) => "no batch yet".to_owned(),
+    };
+    let charged = if silent == 1 {
+        "1 round was charged without one".to_owned()
+    } else {
+        format!("{silent} rounds in a row were charged without one")
+    };
+    let paused = if phase == "paused" {
+        "; no further round is opened until the shuffler answers, or `shuffledp server resume` says so"
+    } else {
+        ""
+    };
+    Some(format!("{since}: {charged}{paused}"))
+}
+
 /// Do more clients come than were accounted for, or far fewer?
-fn warning(plan: &Plan, rounds: &[RoundSummary]) -> Option<String> {
+fn participation(plan: &Plan, rounds: &[RoundSummary]) -> Option<String> {
     let mut monitor = CheckInMonitor::default();
     for round in rounds.iter().filter(|round| round.status == Status::Done) {
         monitor.add(round.accepted.min(plan.task().clients), plan.task().clients);
@@ -130,27 +176,22 @@ fn json(value: &impl Serialize) -> Result<Bytes> {
 }
 
 /// Prometheus' text format. Nothing here says more than a batch does: no times, no senders.
-fn metrics(rounds: &[RoundSummary], privacy: &PrivacyStatement) -> String {
-    let ended = |status: Status| rounds.iter().filter(|round| round.status == status).count() as f64;
-    let sum = |of: fn(&RoundSummary) -> u64| rounds.iter().map(of).sum::<u64>() as f64;
-    let accuracy = rounds.iter().rev().find_map(|round| round.test_accuracy);
-    let mut text = String::new();
-    let mut add = |name: &str, kind: &str, help: &str, value: f64| {
-        // Writing into a String cannot fail.
-        let _ = writeln!(text, "# HELP shuffledp_server_{name} {help}\n# TYPE shuffledp_server_{name} {kind}");
-        let value = if value == f64::INFINITY { "+Inf".to_owned() } else { value.to_string() };
-        let _ = writeln!(text, "shuffledp_server_{name} {value}");
-    };
-    add("rounds_charged_total", "counter", "Rounds that were opened, and charged.", privacy.rounds as f64);
-    add("rounds_done_total", "counter", "Rounds that ended with a batch.", ended(Status::Done));
-    add("rounds_expired_total", "counter", "Rounds that ended without one.", ended(Status::Expired));
-    add("reports_accepted_total", "counter", "Reports that were aggregated.", sum(|round| round.accepted));
-    add("reports_rejected_total", "counter", "Reports that were not.", sum(|round| round.rejected));
-    add("rounds_left", "gauge", "Rounds that may still be opened.", privacy.rounds_left as f64);
-    add("epsilon", "gauge", "At least what has been spent.", privacy.epsilon);
-    add("epsilon_budget", "gauge", "What is never exceeded.", privacy.budget);
-    if let Some(accuracy) = accuracy {
-        add("test_accuracy", "gauge", "Share of the test examples that the model gets right.", accuracy);
+fn metrics(rounds: &[RoundSummary], privacy: &PrivacyStatement, silent: u64, paused: bool) -> String {
+    let ended = |status: Status| rounds.iter().filter(|round| round.status == status).count() as u64;
+    let sum = |of: fn(&RoundSummary) -> u64| rounds.iter().map(of).sum::<u64>();
+    let mut page = MetricsPage::new("shuffledp_server");
+    page.counter("rounds_charged", "Rounds that were opened, and charged.", privacy.rounds);
+    page.counter("rounds_done", "Rounds that ended with a batch.", ended(Status::Done));
+    page.counter("rounds_expired", "Rounds that ended without one.", ended(Status::Expired));
+    page.counter("reports_accepted", "Reports that were aggregated.", sum(|round| round.accepted));
+    page.counter("reports_rejected", "Reports that were not.", sum(|round| round.rejected));
+    page.gauge("rounds_without_batch", "Rounds in a row, up to the last, that ended without a batch.", silent as f64);
+    page.gauge("paused", "1 if no further round is opened until something changes.", f64::from(u8::from(paused)));
+    page.gauge("rounds_left", "Rounds that may still be opened.", privacy.rounds_left as f64);
+    page.gauge("epsilon", "At least what has been spent.", privacy.epsilon);
+    page.gauge("epsilon_budget", "What is never exceeded.", privacy.budget);
+    if let Some(accuracy) = rounds.iter().rev().find_map(|round| round.test_accuracy) {
+        page.gauge("test_accuracy", "Share of the test examples that the model gets right.", accuracy);
     }
-    text
+    page.finish()
 }

@@ -1,15 +1,17 @@
 //! A server that runs: listens, and leads one round after another until it is told to stop.
 
-use crate::conductor::Phase;
+use crate::conductor::{Pause, Phase};
 use crate::config::{RoundConfig, ServerConfig};
 use crate::error::{Result, ServerError};
 use crate::http;
 use crate::keys::{KeyRing, ServerKeys};
+use crate::link::Link;
+use crate::operate;
 use crate::plan::Plan;
 use crate::service::Service;
 use crate::store::{self, Store};
 use shuffledp_host::{Clock, SystemClock};
-use shuffledp_transport::{ListenConfig, Serving, Shutdown};
+use shuffledp_transport::{ClientConfig, ListenConfig, Serving, Shutdown, admin_router, serve_admin};
 use shuffledp_wire::{TaskHash, VerifyingKey};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,14 +24,24 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two looks at the clock, at most.
 const NAP: Duration = Duration::from_millis(200);
 
-/// Runs a server with the operating system's clock until `shutdown`.
+/// Between two questions to a shuffler that answers.
+const BETWEEN_PROBES: Duration = Duration::from_secs(60);
+
+/// Between the first two to one that does not; doubled up to [`BETWEEN_PROBES`].
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+
+/// Between two questions whether another replica has changed something.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// Runs a server until `shutdown`, by the operating system's clock or, where replicas share a database, by the database's.
 pub async fn run(config: ServerConfig, shutdown: Shutdown) -> Result<()> {
     let parts = tokio::task::spawn_blocking({
         let config = config.clone();
         move || Parts::new(&config)
     });
     let parts = parts.await.map_err(|error| ServerError::Interrupted(error.to_string()))??;
-    let server = start(parts, &config.listen, Arc::new(SystemClock), shutdown).await?;
+    let clock = parts.store.clock().unwrap_or_else(|| Arc::new(SystemClock));
+    let server = start(parts, &config.listen, clock, shutdown).await?;
     tracing::info!(url = %server.url(), task = %server.task(), key = %server.verifying_key(), "serving");
     server.ended().await
 }
@@ -40,6 +52,7 @@ pub struct Parts {
     keys: KeyRing,
     times: RoundConfig,
     store: Box<dyn Store>,
+    http: ClientConfig,
 }
 
 impl std::fmt::Debug for Parts {
@@ -55,12 +68,12 @@ impl Parts {
         let plan = Plan::new(config)?;
         let keys = KeyRing::follow(&config.keys)?;
         let store = store::open(config)?;
-        Ok(Self { plan, keys, times: config.round, store })
+        Ok(Self { plan, keys, times: config.round, store, http: config.http.clone() })
     }
 
     /// The same with other keys, which stay as they are, and another store.
     pub fn with(config: &ServerConfig, keys: ServerKeys, store: Box<dyn Store>) -> Result<Self> {
-        Ok(Self { plan: Plan::new(config)?, keys: keys.into(), times: config.round, store })
+        Ok(Self { plan: Plan::new(config)?, keys: keys.into(), times: config.round, store, http: config.http.clone() })
     }
 
     /// The hash of the task that these parts would run.
@@ -87,6 +100,7 @@ pub fn identity(config: &ServerConfig) -> Result<Identity> {
 #[derive(Debug)]
 pub struct RunningServer {
     serving: Serving,
+    admin: Option<Serving>,
     conducting: JoinHandle<()>,
     task: TaskHash,
     verifying_key: VerifyingKey,
@@ -99,18 +113,24 @@ pub async fn start(
     clock: Arc<dyn Clock>,
     shutdown: Shutdown,
 ) -> Result<RunningServer> {
-    let Parts { plan, keys, times, store } = parts;
+    let Parts { plan, keys, times, store, http } = parts;
+    let link = Link::new(&plan, &http)?;
     let (task, verifying_key) = (plan.hash(), keys.signing().verifying_key());
     let service = tokio::task::spawn_blocking(move || Service::new(plan, keys, times, store, clock)).await;
     let service = Arc::new(service.map_err(|error| ServerError::Interrupted(error.to_string()))??);
     let serving = shuffledp_transport::serve(listen, http::router(Arc::clone(&service)), shutdown.clone()).await?;
+    let operations = Arc::new(http::Operations { service: Arc::clone(&service), link: serving.link() });
+    let admin = serve_admin(listen, admin_router(operations), shutdown.clone()).await?;
     let conducting = tokio::spawn(async move {
         tokio::select! {
-            () = conduct(service) => {}
+            () = conduct(Arc::clone(&service)) => {}
+            () = watch_link(Arc::clone(&service), link) => {}
+            () = watch_clock(Arc::clone(&service)) => {}
+            () = operate::serve(service) => {}
             () = shutdown.stopped() => {}
         }
     });
-    Ok(RunningServer { serving, conducting, task, verifying_key })
+    Ok(RunningServer { serving, admin, conducting, task, verifying_key })
 }
 
 impl RunningServer {
@@ -122,6 +142,11 @@ impl RunningServer {
     /// The same, as a URL.
     pub fn url(&self) -> String {
         self.serving.url()
+    }
+
+    /// Where it tells operators how it is, if it does.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(Serving::address)
     }
 
     /// The task's hash.
@@ -137,38 +162,94 @@ impl RunningServer {
     /// Waits until it was told to stop and has stopped.
     pub async fn ended(self) -> Result<()> {
         self.serving.ended().await?;
+        if let Some(admin) = self.admin {
+            admin.ended().await?;
+        }
         self.conducting.await.map_err(|error| ServerError::Interrupted(error.to_string()))
     }
 }
 
-/// Ends rounds and opens them, until there are no more to open.
+/// Ends rounds and opens them, as long as the server runs: when all are done there is nothing to wake up for.
 async fn conduct(service: Arc<Service>) {
+    let mut said = None;
     loop {
         let ticked = {
             let service = Arc::clone(&service);
             tokio::task::spawn_blocking(move || service.tick()).await
         };
+        let ticked = ticked.map_err(|error| ServerError::Interrupted(error.to_string())).flatten();
+        service.note_failure(ticked.as_ref().err().map(|error| format!("no round can be opened or ended: {error}")));
         match ticked {
-            Ok(Ok(Phase::Open)) => wait(&service).await,
-            Ok(Ok(Phase::Finished)) => {
-                tracing::info!("all rounds are done");
-                return;
+            Ok(phase) => {
+                if said != Some(phase) {
+                    say(phase);
+                    said = Some(phase);
+                }
+                wait(&service).await;
             }
-            Ok(Ok(Phase::BudgetSpent)) => {
-                tracing::info!("the budget is spent: no further round is opened");
-                return;
-            }
-            Ok(Err(error)) => {
+            Err(error) => {
                 tracing::error!(
                     error = &error as &(dyn std::error::Error + 'static),
                     "no round could be opened or ended; trying again"
                 );
                 tokio::time::sleep(PATIENCE).await;
             }
-            Err(error) => {
-                tracing::error!(%error, "no round could be opened or ended; trying again");
-                tokio::time::sleep(PATIENCE).await;
-            }
+        }
+    }
+}
+
+fn say(phase: Phase) {
+    match phase {
+        Phase::Open => {}
+        Phase::Finished => tracing::info!("all rounds are done"),
+        Phase::BudgetSpent => tracing::info!("the budget is spent: no further round is opened"),
+        Phase::Paused(Pause::NoBatch) => tracing::error!(
+            "paused: no batch came for too many rounds in a row, each of which was charged. The server goes on when \
+             the shuffler answers, or when `shuffledp server resume` says so"
+        ),
+        Phase::Paused(Pause::Clock) => tracing::error!("paused: the clock may be wrong"),
+    }
+}
+
+/// Asks the shuffler now and then whether it is there, and says what is wrong if it is not: at once, and then more and more rarely.
+async fn watch_link(service: Arc<Service>, link: Link) {
+    let (mut failures, mut pause) = (0_u32, FIRST_RETRY);
+    loop {
+        let outcome = link.probe().await;
+        match &outcome {
+            Ok(_) if failures > 0 => tracing::info!("the shuffler answers again"),
+            Err(problem) if failures.is_power_of_two() || failures == 0 => tracing::warn!("{problem}"),
+            _ => {}
+        }
+        if outcome.is_ok() {
+            (failures, pause) = (0, FIRST_RETRY);
+        } else {
+            failures = failures.saturating_add(1);
+        }
+        let answers = outcome.is_ok();
+        let noted = {
+            let service = Arc::clone(&service);
+            tokio::task::spawn_blocking(move || service.note_probe(outcome)).await
+        };
+        if let Err(error) = noted.map_err(|error| ServerError::Interrupted(error.to_string())).flatten() {
+            tracing::error!(%error, "the new status could not be published");
+        }
+        // A pause ends with an answer: it is asked for more often.
+        let between = if answers && !service.is_paused() { BETWEEN_PROBES } else { pause };
+        tokio::time::sleep(between).await;
+        pause = (pause * 2).min(BETWEEN_PROBES);
+    }
+}
+
+async fn watch_clock(service: Arc<Service>) {
+    loop {
+        tokio::time::sleep(PATIENCE).await;
+        let looked = {
+            let service = Arc::clone(&service);
+            tokio::task::spawn_blocking(move || service.look_at_the_clock()).await
+        };
+        if let Err(error) = looked.map_err(|error| ServerError::Interrupted(error.to_string())).flatten() {
+            tracing::error!(%error, "the new status could not be published");
         }
     }
 }
@@ -179,19 +260,38 @@ async fn wait(service: &Arc<Service>) {
         let service = Arc::clone(service);
         tokio::task::spawn_blocking(move || service.next_deadline()).await.ok().flatten()
     };
-    match deadline {
-        Some(deadline) => tokio::select! {
-            () = sleep_until(deadline, service.clock()) => {}
-            () = service.woken() => {}
-        },
-        None => service.woken().await,
+    let deadline = async {
+        match deadline {
+            Some(deadline) => sleep_until(deadline, service).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = deadline => {}
+        () = service.woken() => {}
+        () = overtaken(service) => {}
+    }
+}
+
+/// Returns when another replica has changed something.
+async fn overtaken(service: &Arc<Service>) {
+    if !service.is_shared() {
+        return std::future::pending().await;
+    }
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        let service = Arc::clone(service);
+        // A store that does not answer is the next tick's to complain about.
+        if !matches!(tokio::task::spawn_blocking(move || service.is_overtaken()).await, Ok(Ok(false))) {
+            return;
+        }
     }
 }
 
 /// In small naps, because the clock may be set while we sleep.
-async fn sleep_until(then: u64, clock: &dyn Clock) {
+async fn sleep_until(then: u64, service: &Service) {
     loop {
-        match then.saturating_sub(clock.now()) {
+        match then.saturating_sub(service.now()) {
             0 => return,
             left => tokio::time::sleep(Duration::from_millis(left).min(NAP)).await,
         }

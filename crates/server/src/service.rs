@@ -3,15 +3,19 @@
 //! Whoever asks for a task, a round, a model or the status is answered from what was published, and never waits for a batch or for the disk.
 
 use crate::batch::Gathered;
-use crate::conductor::{Admission, Conductor, Phase};
+use crate::conductor::{Admission, Conductor, Pause, Phase};
 use crate::config::RoundConfig;
 use crate::error::{Result, ServerError};
 use crate::keys::KeyRing;
+use crate::ledger_file::LedgerFile;
+use crate::link::Contact;
 use crate::plan::Plan;
 use crate::published::Published;
 use crate::store::{BatchRecord, Store};
+use crate::timekeeper::{Doubt, Timekeeper};
 use bytes::Bytes;
 use shuffledp_host::Clock;
+use shuffledp_transport::{Counter, MetricsPage};
 use shuffledp_wire::{BatchHeader, BatchId, ModelHash, RoundContext, RoundOffer, Signed, Task};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::Notify;
@@ -26,8 +30,16 @@ pub(crate) struct Service {
     keys: KeyRing,
     times: RoundConfig,
     clock: Arc<dyn Clock>,
+    timekeeper: Mutex<Timekeeper>,
+    link: Mutex<LinkState>,
     conductor: Mutex<Conductor>,
+    shared: bool,
     published: RwLock<Arc<Published>>,
+    /// The phase that was published last.
+    phase: Mutex<Option<Phase>>,
+    /// Why rounds cannot be opened or ended at the moment.
+    failure: Mutex<Option<String>>,
+    failures: Counter,
     signed_task: Bytes,
     /// Wakes the one who opens rounds and ends them.
     changed: Notify,
@@ -48,14 +60,24 @@ impl Service {
         let (plan, keys) = (Arc::new(plan), keys.into());
         let signed_task = Bytes::from(Signed::<Task>::sign(plan.task(), keys.signing())?.encode());
         let mut conductor = Conductor::resume(Arc::clone(&plan), times, store, clock.now())?;
-        let published = Published::new(&plan, &mut conductor, &keys, None)?;
+        let last = conductor.last_round().map(|last| (last.opens, last.gives_up));
+        let timekeeper = Timekeeper::new(&*clock, last, times.window().saturating_add(times.grace()));
+        let link = LinkState { last_good: None, began: clock.uptime(), failure: None };
+        let problems = timekeeper.doubt().map(clock_problem).into_iter().collect();
+        let published = Published::new(&plan, &mut conductor, &keys, None, problems)?;
         Ok(Self {
             plan,
             keys,
             times,
             clock,
+            timekeeper: Mutex::new(timekeeper),
+            link: Mutex::new(link),
+            shared: conductor.is_shared(),
             conductor: Mutex::new(conductor),
             published: RwLock::new(Arc::new(published)),
+            phase: Mutex::new(None),
+            failure: Mutex::new(None),
+            failures: Counter::default(),
             signed_task,
             changed: Notify::new(),
             receiving: Mutex::new(Vec::new()),
@@ -70,8 +92,24 @@ impl Service {
         &self.times
     }
 
-    pub(crate) fn clock(&self) -> &dyn Clock {
-        &*self.clock
+    /// The time that windows are judged by.
+    pub(crate) fn now(&self) -> u64 {
+        self.timekeeper().now(&*self.clock)
+    }
+
+    fn timekeeper(&self) -> MutexGuard<'_, Timekeeper> {
+        // Changed by single calls: a thread that panicked left it whole.
+        self.timekeeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn link(&self) -> MutexGuard<'_, LinkState> {
+        // As above.
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where rotated keys appear, and what operators ask.
+    pub(crate) fn keys_folder(&self) -> Option<&std::path::Path> {
+        self.keys.folder()
     }
 
     /// The task, signed.
@@ -129,9 +167,12 @@ impl Service {
         let mut conductor = self.lock();
         let before = conductor.open_round().map(|open| open.context.round);
         let postponed = self.postponed(conductor.open_round().map(|open| &open.context));
+        self.now();
+        let held = self.timekeeper().doubt().map(|_| Pause::Clock);
         let phase = conductor.tick(
-            || self.clock.now(),
+            || self.now(),
             postponed,
+            held,
             || {
                 self.keys.refresh();
                 self.keys.sealing().public_keys()
@@ -150,9 +191,168 @@ impl Service {
         Ok(phase)
     }
 
+    /// The shuffler answered, or did not: says so where people look, and ends a pause if it answered.
+    /// True if something changed. Blocks on the disk.
+    pub(crate) fn note_probe(&self, outcome: std::result::Result<Contact, String>) -> Result<bool> {
+        let mut conductor = self.lock();
+        let before = self.situation();
+        match outcome {
+            Ok(contact) => {
+                if let Some(time) = contact.time {
+                    self.timekeeper().compare(&*self.clock, time);
+                }
+                let link = &mut *self.link();
+                (link.last_good, link.failure) = (Some(self.clock.uptime()), None);
+            }
+            Err(problem) => self.link().failure = Some(problem),
+        }
+        let answers = self.situation().0.is_none();
+        let waited = conductor.pause_ends().is_some_and(|end| self.now() >= end);
+        let goes_on = answers && waited;
+        if goes_on {
+            tracing::info!("the shuffler answers: one more round is tried");
+            conductor.allow(1);
+        }
+        let changed = goes_on || before != self.situation();
+        if changed {
+            self.republish(&mut conductor)?;
+            self.wake();
+        }
+        Ok(changed)
+    }
+
+    /// Whether the clock was set; who waits is woken if that changed anything.
+    pub(crate) fn look_at_the_clock(&self) -> Result<()> {
+        let before = self.timekeeper().doubt();
+        self.now();
+        let doubt = self.timekeeper().doubt();
+        if doubt == before {
+            return Ok(());
+        }
+        match doubt {
+            Some(doubt) => tracing::error!("{}", clock_problem(doubt).1),
+            None => tracing::info!("the clock is right again"),
+        }
+        self.republish(&mut self.lock())?;
+        self.wake();
+        Ok(())
+    }
+
+    /// An operator says that the server is to go on: the clock is right, and rounds are worth their
+    /// charge. Returns what that changed, for the operator.
+    pub(crate) fn resume(&self) -> Result<String> {
+        let mut conductor = self.lock();
+        self.timekeeper().accept(&*self.clock);
+        conductor.allow(self.times.pause_after);
+        self.republish(&mut conductor)?;
+        self.wake();
+        tracing::warn!("an operator says that the server is to go on");
+        Ok(format!("the server goes on; it pauses again after {} rounds without a batch", self.times.pause_after))
+    }
+
+    /// An operator gives up the open round. Blocks on the disk.
+    pub(crate) fn abandon(&self, round: u64) -> Result<String> {
+        let mut conductor = self.lock();
+        conductor.abandon(round)?;
+        tracing::warn!(round, "an operator gave the round up; it stays charged");
+        self.republish(&mut conductor)?;
+        self.wake();
+        Ok(format!("round {round} was given up; it stays charged"))
+    }
+
+    /// Why this server cannot do its work now, with a name for programs; empty if it can.
+    pub(crate) fn reasons(&self) -> Vec<(&'static str, String)> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let failure = failure.map(|problem| ("store", problem));
+        self.published().reasons.iter().cloned().chain(failure).collect()
+    }
+
+    /// Whether rounds wait for the shuffler or an operator.
+    pub(crate) fn is_paused(&self) -> bool {
+        matches!(*self.phase.lock().unwrap_or_else(PoisonError::into_inner), Some(Phase::Paused(_)))
+    }
+
+    /// Copies the store to a new file, as it is at this moment. Blocks on the disk.
+    pub(crate) fn backup(&self, to: &std::path::Path) -> Result<String> {
+        self.lock().backup(to)?;
+        Ok(format!("the store was copied to {}", to.display()))
+    }
+
+    /// Everything that was charged. Blocks on the disk.
+    pub(crate) fn ledger(&self) -> Result<LedgerFile> {
+        Ok(LedgerFile::new(self.lock().charges()?))
+    }
+
+    /// Remembers why rounds could not be opened or ended, until it works again.
+    pub(crate) fn note_failure(&self, failure: Option<String>) {
+        if failure.is_some() {
+            self.failures.add_one();
+        }
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+
+    /// All figures, in Prometheus' text format. Waits for no batch.
+    pub(crate) fn metrics(&self) -> String {
+        let published = self.published();
+        let (age, up) = {
+            let link = self.link();
+            let age = self.clock.uptime().saturating_sub(link.last_good.unwrap_or(link.began));
+            (age as f64 / 1000.0, link.last_good.is_some() && link.failure.is_none())
+        };
+        let doubted = self.timekeeper().doubt().is_some();
+        let flag = |is_so: bool| f64::from(u8::from(is_so));
+        let mut page = MetricsPage::new("shuffledp_server");
+        page.gauge("ready", "1 if it can do its work; /readyz has the reasons.", flag(self.reasons().is_empty()));
+        page.gauge("shuffler_up", "1 if the shuffler answered the last time it was asked.", flag(up));
+        page.gauge("shuffler_contact_age_seconds", "Since the shuffler last answered, or since the start.", age);
+        page.gauge("clock_doubted", "1 if no round is opened because the clock may be wrong.", flag(doubted));
+        page.counter("failures", "Attempts to open or end a round that failed.", self.failures.get());
+        if let Some(opens) = published.opened {
+            let age = self.now().saturating_sub(opens) as f64 / 1000.0;
+            page.gauge("round_age_seconds", "Since the open round opened.", age);
+        }
+        published.metrics.clone() + &page.finish()
+    }
+
+    /// Why the shuffler did not answer, and why the clock is not believed.
+    fn situation(&self) -> (Option<String>, Option<Doubt>) {
+        let failure = self.link().failure.clone();
+        (failure, self.timekeeper().doubt())
+    }
+
+    fn republish(&self, conductor: &mut Conductor) -> Result<()> {
+        let phase = *self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        self.publish_as(conductor, phase)
+    }
+
     /// Whether a batch is to be received. Blocks on the disk.
     pub(crate) fn admit(&self, header: &BatchHeader) -> Result<Admission> {
-        self.lock().admit(&header.batch, &header.context)
+        let mut conductor = self.lock();
+        let admission = conductor.admit(&header.batch, &header.context)?;
+        if admission == Admission::Welcome
+            && let Some(open) = conductor.open_round()
+            && !self.keys.can_open(&open.keys)
+        {
+            // Taken here, all of its reports would be rejected. Another replica may have the key, and the shuffler tries again.
+            return Err(ServerError::KeysMissing { round: open.context.round });
+        }
+        Ok(admission)
+    }
+
+    /// Tells other replicas that a batch with a place is coming in. Blocks on the disk.
+    pub(crate) fn hold(&self, header: &BatchHeader) -> Result<()> {
+        let until = self.now().saturating_add(self.times.patience(header.stream_len()));
+        if self.shared { self.lock().hold(&header.context, until) } else { Ok(()) }
+    }
+
+    /// Whether another replica has changed what is published here. Blocks on the disk.
+    pub(crate) fn is_overtaken(&self) -> Result<bool> {
+        self.lock().is_overtaken()
+    }
+
+    /// Whether there may be other replicas.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
     }
 
     /// An empty sum for the batch of this header.
@@ -163,7 +363,7 @@ impl Service {
     /// Closes the round with a batch that has come whole. Blocks on the disk and on evaluation.
     pub(crate) fn close(&self, id: BatchId, gathered: &Gathered) -> Result<BatchRecord> {
         let mut conductor = self.lock();
-        let record = conductor.close(id, gathered)?;
+        let record = conductor.close(id, gathered, self.now())?;
         // The batch is taken, whatever happens now: what is published follows with the next round at the latest.
         if let Err(error) = self.publish(&mut conductor, Phase::Open) {
             tracing::error!(%error, "the new status could not be published");
@@ -178,7 +378,17 @@ impl Service {
     }
 
     fn publish(&self, conductor: &mut Conductor, phase: Phase) -> Result<()> {
-        let published = Published::new(&self.plan, conductor, &self.keys, Some(phase))?;
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = Some(phase);
+        self.publish_as(conductor, Some(phase))
+    }
+
+    fn publish_as(&self, conductor: &mut Conductor, phase: Option<Phase>) -> Result<()> {
+        let (failure, doubt) = self.situation();
+        // Some servers cannot reach their shuffler, which reaches them: batches that come are proof enough.
+        let heard = conductor.last_batch().is_some() && conductor.silent() == 0;
+        let failure = failure.filter(|_| !heard).map(|problem| ("shuffler", problem));
+        let problems = doubt.map(clock_problem).into_iter().chain(failure).collect();
+        let published = Published::new(&self.plan, conductor, &self.keys, phase, problems)?;
         *self.published.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(published);
         Ok(())
     }
@@ -192,6 +402,24 @@ impl Service {
             conductor
         })
     }
+}
+
+/// What to do about a clock that is not believed.
+const CLOCK_ADVICE: &str = "no round is opened until the clock is right, the shuffler's clock agrees with it, or `shuffledp server resume` says so";
+
+/// What is known of the shuffler.
+#[derive(Debug)]
+struct LinkState {
+    /// The uptime when it last answered.
+    last_good: Option<u64>,
+    /// The uptime when this process began.
+    began: u64,
+    /// Why it did not answer the last time.
+    failure: Option<String>,
+}
+
+fn clock_problem(doubt: Doubt) -> (&'static str, String) {
+    ("clock", format!("{doubt}: {CLOCK_ADVICE}"))
 }
 
 /// A batch that is coming in.

@@ -9,12 +9,14 @@ use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
-use shuffledp_server::store::{BatchRecord, Beginning, Closing, FileStore, Opening, RoundSummary, Store, TaskRecord};
+use shuffledp_server::store::{
+    BatchRecord, Beginning, Charges, Closing, FileStore, Opening, RoundSummary, Store, TaskRecord,
+};
 use shuffledp_server::{Clock, Parts, Result, ServerConfig, ServerKeys, start};
 use shuffledp_transport::{ClientConfig, HttpClient, Shutdown, join};
 use shuffledp_wire::{
-    BatchEncoder, BatchHeader, BatchId, ModelHash, RoundOffer, ShufflerSecretKeys, Signed, SigningKey, SystemRandom,
-    TaskHash, open_outer, paths, seal_report,
+    BatchEncoder, BatchHeader, BatchId, ModelHash, RoundContext, RoundOffer, ShufflerSecretKeys, Signed, SigningKey,
+    SystemRandom, TaskHash, open_outer, paths, seal_report,
 };
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
@@ -89,6 +91,16 @@ impl Store for Mortal {
     }
     fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
         self.commit(|inner| inner.open(opening, known))
+    }
+    fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()> {
+        // Only a second start does this, and that one lives.
+        self.inner.extend(context, gives_up)
+    }
+    fn charge(&mut self, charges: &[Charges]) -> Result<()> {
+        self.commit(|inner| inner.charge(charges))
+    }
+    fn charges(&mut self) -> Result<Vec<Charges>> {
+        self.inner.charges()
     }
     fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
         self.commit(|inner| inner.close(closing))

@@ -40,7 +40,7 @@ pub(crate) fn live(seed: u64, rounds: u64, figures: &Arc<Figures>) {
 /// Rounds until the server opens no more, or something has gone wrong. Each is judged when the next
 /// one shows its model.
 fn live_through(world: &Arc<World>) -> Vec<Case> {
-    let (mut cases, mut used, mut may_be_given_up) = (Vec::new(), 0, false);
+    let (mut cases, mut used) = (Vec::new(), 0);
     loop {
         let next = next_round(world, cases.len() as u64 + 1);
         let after = match &next {
@@ -53,10 +53,9 @@ fn live_through(world: &Arc<World>) -> Vec<Case> {
             scope.spawn(move || last.map(|case| judge(world, case, &after)));
             let round = next?;
             let plan = Plan::draw(world, &round, &mut used);
-            Some(play(world, &round, plan, may_be_given_up))
+            Some(play(world, &round, plan))
         });
-        let Some((case, next_may_be_given_up)) = played else { return cases };
-        may_be_given_up = next_may_be_given_up;
+        let Some(case) = played else { return cases };
         cases.push(case);
         if !world.is_sound() {
             return cases;

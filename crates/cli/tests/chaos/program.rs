@@ -48,6 +48,14 @@ impl Program {
         Self::run(self.name, &["rotate-key", "--config", path(&self.config)]);
     }
 
+    /// Asks it for something, as its operator does. Whether it was done.
+    pub(crate) fn try_command(&self, arguments: &[&str]) -> bool {
+        let config = path(&self.config);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shuffledp"));
+        command.arg(self.name).args(arguments).args(["--config", config]);
+        command.output().unwrap().status.success()
+    }
+
     pub(crate) fn config(&self) -> &Path {
         &self.config
     }

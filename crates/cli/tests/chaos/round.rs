@@ -4,7 +4,6 @@ use super::clients::{Errand, replay, send_all};
 use super::dice::{Dice, Purpose};
 use super::faults::{Weather, note_taken};
 use super::judge::Case;
-use super::task::Patience;
 use super::world::{Victim, World, now};
 use shuffledp_wire::RoundOffer;
 use std::sync::Arc;
@@ -86,7 +85,7 @@ impl Plan {
 }
 
 /// Plays a round from its opening until its end is certain, and has the server open the next.
-pub(crate) fn play(world: &Arc<World>, round: &RoundOffer, plan: Plan, may_be_given_up: bool) -> (Case, bool) {
+pub(crate) fn play(world: &Arc<World>, round: &RoundOffer, plan: Plan) -> Case {
     let Plan { meant, errands, events, weather } = plan;
     world.tell(format!("round {}: {} errands, meant {meant:?}, {events:?}", round.round, errands.len()));
     *world.weather.lock().unwrap() = weather;
@@ -100,9 +99,8 @@ pub(crate) fn play(world: &Arc<World>, round: &RoundOffer, plan: Plan, may_be_gi
         clients.join().unwrap()
     });
     world.weather.lock().unwrap().spare();
-    let next_may_be_given_up = end(world, round, meant);
-    let case = Case { round: round.clone(), told, may_be_given_up: may_be_given_up || meant == Meant::GivenUp };
-    (case, next_may_be_given_up)
+    end(world, round, meant);
+    Case { round: round.clone(), told, may_be_given_up: meant == Meant::GivenUp }
 }
 
 fn happen(world: &Arc<World>, round: u64, event: Event) {
@@ -143,9 +141,8 @@ pub(crate) fn replay_batches(world: &World, round: u64, count: usize) {
     }
 }
 
-/// Waits until the round has ended at the server; makes it give up if nothing will come. Whether
-/// the next round may be given up by it.
-fn end(world: &Arc<World>, round: &RoundOffer, meant: Meant) -> bool {
+/// Waits until the round has ended at the server; makes it give up if nothing will come.
+fn end(world: &Arc<World>, round: &RoundOffer, meant: Meant) {
     let context = round.context();
     let is_open = || {
         let status = world.status()?;
@@ -165,26 +162,28 @@ fn end(world: &Arc<World>, round: &RoundOffer, meant: Meant) -> bool {
     if settled.is_none() {
         world.violation(&format!("round {} does not end", round.round));
     }
-    if is_open() == Some(true) { give_up(world, round) } else { false }
+    if is_open() == Some(true) {
+        give_up(world, round);
+    }
 }
 
-/// A server without patience gives up the round and opens the next; then a patient one takes over.
-/// Whether it may have given up the next one too.
-fn give_up(world: &Arc<World>, round: &RoundOffer) -> bool {
-    world.tell(format!("the server gives up round {}", round.round));
-    world.restart_server(Patience::None);
-    let next = world.until(|| match world.shown_round() {
-        Some(shown) if shown.round > round.round => Some(Some(shown)),
-        _ if is_over(world) => Some(None),
-        _ => None,
+/// The operator abandons the round; the server may die while it does so, before or after.
+fn give_up(world: &Arc<World>, round: &RoundOffer) {
+    world.tell(format!("the operator abandons round {}", round.round));
+    let number = round.round.to_string();
+    let given_up = world.until(|| {
+        // Whether it worked is seen by what the server shows: the answer may be lost with the server.
+        if world.server.try_command(&["rounds", "abandon", &number]) {
+            world.figures.one("rounds_abandoned");
+        }
+        match world.shown_round() {
+            Some(shown) if shown.round > round.round => Some(()),
+            _ => is_over(world).then_some(()),
+        }
     });
-    world.restart_server(Patience::Long);
-    // Later than it was killed.
-    let ended = now();
-    if next.is_none() {
+    if given_up.is_none() {
         world.violation(&format!("no round follows round {}", round.round));
     }
-    next.flatten().is_some_and(|next| ended >= next.closes)
 }
 
 /// Whether the server says that no round will follow.

@@ -21,28 +21,14 @@ const DELTA: f64 = 1e-5;
 const CLIENTS: u64 = 100;
 const CHECK_IN: f64 = 0.5;
 
-/// How long the server waits for a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Patience {
-    /// No round is given up while anybody is still trying.
-    Long,
-    /// A round whose window is over is given up at once.
-    None,
-}
-
-pub(crate) fn server_toml(
-    budget: f64,
-    window: Duration,
-    patience: Patience,
-    shuffler: SocketAddr,
-    key: &VerifyingKey,
-) -> String {
+/// No round is given up while anybody is still trying: rounds that nobody sends a batch for are abandoned, as
+/// an operator would. So there is no brake either, whose pauses would last for hours.
+pub(crate) fn server_toml(budget: f64, window: Duration, shuffler: SocketAddr, key: &VerifyingKey) -> String {
     let window = window.as_secs_f64();
-    let grace = if patience == Patience::Long { 3600.0 } else { 0.001 };
     format!(
         "store = 'server.sqlite'\nkeys = 'keys'\nlisten = {{ address = '127.0.0.1:0' }}\n\
          data = {{ kind = 'digits', train = 1, test = 1 }}\n\
-         round = {{ window_seconds = {window:?}, grace_seconds = {grace:?}, stall_seconds = 5.0, evaluate_every = 1000 }}\n\
+         round = {{ window_seconds = {window:?}, grace_seconds = 3600, stall_seconds = 5.0, evaluate_every = 1000, pause_after = 1000 }}\n\
          [task]\nname = 'chaos'\nclients = {CLIENTS}\ncheck_in_rate = {CHECK_IN:?}\nrounds = 1000\ndelta = {DELTA:?}\nbudget = {budget:?}\n\
          clip = {CLIP:?}\nrandomizer = {{ name = 'r-inf', local_epsilon = {LOCAL_EPSILON:?} }}\nmodel = {{ kind = 'linear' }}\n\
          step = {{ schedule = {{ kind = 'constant', rate = {RATE:?} }} }}\n\

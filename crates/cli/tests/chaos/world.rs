@@ -5,7 +5,7 @@ use super::faults::Weather;
 use super::figures::Figures;
 use super::http::{Request, get};
 use super::program::Program;
-use super::task::{Patience, server_toml, shuffler_toml};
+use super::task::{server_toml, shuffler_toml};
 use super::watch::Watch;
 use shuffledp_wire::{RoundContext, RoundOffer, Signed, TaskHash, VerifyingKey, paths};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,8 +59,8 @@ pub(crate) struct World {
     pub(crate) sent: Mutex<BTreeMap<u64, u64>>,
     pub(crate) weather: Mutex<Weather>,
     pub(crate) kept: Mutex<Kept>,
-    /// Held by whoever starts programs: what the server's configuration says.
-    starting: Mutex<Patience>,
+    /// Held by whoever starts programs.
+    starting: Mutex<()>,
     /// How long a program took to start, about: on a busy machine everything takes longer, and
     /// windows are longer too.
     pace: Mutex<Duration>,
@@ -104,7 +104,7 @@ impl World {
             sent: Mutex::default(),
             weather: Mutex::new(Weather::calm(seed)),
             kept: Mutex::default(),
-            starting: Mutex::new(Patience::Long),
+            starting: Mutex::default(),
             pace: Mutex::new(began.elapsed()),
             over: AtomicBool::new(false),
             began: Instant::now(),
@@ -116,24 +116,12 @@ impl World {
         Arc::new(world)
     }
 
-    /// Starts what is not running.
+    /// Starts what is not running. One at a time, so that nobody starts with a configuration that another is just
+    /// writing.
     pub(crate) fn start(&self) {
-        self.start_alone(&self.starting.lock().unwrap());
-    }
-
-    /// Kills the server and starts it again with this much patience.
-    pub(crate) fn restart_server(&self, patience: Patience) {
-        let mut starting = self.starting.lock().unwrap();
-        *starting = patience;
-        self.server.kill();
-        self.start_alone(&starting);
-    }
-
-    /// One at a time, so that nobody starts with a configuration that another is just writing, or
-    /// is about to.
-    fn start_alone(&self, patience: &Patience) {
+        let _alone = self.starting.lock().unwrap();
         let window = Duration::from_millis(1500) + 5 * *self.pace.lock().unwrap();
-        let text = server_toml(self.budget, window, *patience, self.doors[0], &self.shuffler_key);
+        let text = server_toml(self.budget, window, self.doors[0], &self.shuffler_key);
         std::fs::write(self.server.config(), text).unwrap();
         for program in [&self.server, &self.shuffler] {
             match program.start() {

@@ -6,7 +6,10 @@
 mod answers;
 mod batches;
 mod dashboard;
+mod operations;
 mod reads;
+
+pub(crate) use operations::Operations;
 
 use crate::service::Service;
 use axum::Router;

@@ -6,6 +6,7 @@ use crate::service::Service;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use shuffledp_transport::METRICS_CONTENT_TYPE;
 use shuffledp_wire::{ModelHash, TaskHash, paths};
 use std::sync::Arc;
 
@@ -72,5 +73,5 @@ pub(super) async fn health() -> &'static str {
 
 /// For Prometheus.
 pub(super) async fn metrics(State(service): State<Arc<Service>>) -> Response {
-    content(service.published().metrics.clone(), "text/plain; version=0.0.4", "no-store")
+    content(service.metrics().into(), METRICS_CONTENT_TYPE, "no-store")
 }

@@ -1,20 +1,27 @@
 //! What must survive a crash, behind a small trait.
 //!
 //! Three transactions change it, and each is all or nothing: a task begins, a round is charged and opened, a round is closed with everything
-//! that came of it. Between them the file always says what has been spent and where to go on.
+//! that came of it. Between them the file always says what has been spent and where to go on. Two smaller ones put off a round's end, and add charges
+//! that were made elsewhere.
 
 mod file;
+mod migrations;
+mod postgres;
 mod row;
 mod writes;
 
 pub use file::FileStore;
+pub use postgres::PostgresStore;
 
 use crate::config::ServerConfig;
 use crate::error::{Result, ServerError};
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, ModelHash, ReportId, RoundContext, TaskHash};
+use shuffledp_host::Clock;
 use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Where a server keeps what must survive it.
 pub trait Store: Send {
@@ -24,12 +31,28 @@ pub trait Store: Send {
     /// Where this task stands; `None` if it never began.
     fn task(&mut self, task: &TaskHash) -> Result<Option<TaskRecord>>;
 
-    /// A task begins, with its first model. Open rounds of other tasks are given up: they stay charged.
+    /// Everything charged so far, by task and round.
+    fn charges(&mut self) -> Result<Vec<Charges>>;
+
+    /// Charges what was charged elsewhere and is not in the ledger yet. Nothing is taken away, and a
+    /// round that is there with another charge is an error.
+    fn charge(&mut self, charges: &[Charges]) -> Result<()>;
+
+    /// Copies everything to a new file, as it is at one moment, while the store is in use.
+    fn backup(&mut self, _to: &Path) -> Result<()> {
+        Err(ServerError::Config("this store is not a file: back it up with the database's own tools".to_owned()))
+    }
+
+    /// A task begins, with its first model. An open round of another task is given up if the beginning
+    /// says so, and stays charged; otherwise it is an error.
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()>;
 
     /// Charges a round and opens it, if the ledger holds exactly the `known` rounds that its ε was computed with; otherwise the error is
     /// [`Overtaken`](ServerError::Overtaken). Only when this has returned may the round be published.
     fn open(&mut self, opening: &Opening, known: u64) -> Result<()>;
+
+    /// Puts off the end of an open round that was not put off before.
+    fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()>;
 
     /// Closes a round, with the new model and, if one came, the batch.
     fn close(&mut self, closing: &Closing<'_>) -> Result<()>;
@@ -45,11 +68,41 @@ pub trait Store: Send {
 
     /// All rounds of the task, first to last.
     fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>>;
+
+    /// A number that changes whenever another process may have changed the store; `None` if no other can.
+    fn revision(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// The clock that all share who use this store; without one, the process's own is as good.
+    fn clock(&self) -> Option<Arc<dyn Clock>> {
+        None
+    }
+
+    /// Tells other processes that the batch of an open round is coming in, and may until then, in milliseconds since 1970. They do not give the round up before.
+    fn hold(&mut self, _context: &RoundContext, _until: u64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The store that the configuration names.
 pub(crate) fn open(config: &ServerConfig) -> Result<Box<dyn Store>> {
-    Ok(Box::new(FileStore::open(&config.store)?))
+    Ok(match &config.database {
+        Some(url) => Box::new(PostgresStore::open(url)?),
+        None => Box::new(FileStore::open(&config.store)?),
+    })
+}
+
+/// Report ids and superseded models of this many rounds are kept. Older ones have no use: their rounds are closed, and a sealed report opens only
+/// under its own round.
+const KEPT_ROUNDS: i64 = 8;
+
+/// Two ledgers that cannot be of one population.
+fn strange_charge(charges: &Charges, round: u64) -> ServerError {
+    let task = charges.task;
+    ServerError::Config(format!(
+        "round {round} of task {task} is in the store's ledger with another charge: these are not the ledgers of one population"
+    ))
 }
 
 /// An ε that was computed without some charge would be too small.
@@ -70,6 +123,28 @@ pub struct Beginning<'a> {
     pub model: ModelHash,
     /// Its bytes.
     pub bytes: &'a [u8],
+    /// Whether an open round of another task is given up for it.
+    pub replaces: bool,
+}
+
+/// Rounds of one task that follow each other, charged alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Charges {
+    /// Whose rounds.
+    pub task: TaskHash,
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+    /// What each of them cost.
+    pub charge: AccountedRound,
+}
+
+impl Charges {
+    /// How many rounds they are.
+    pub fn count(&self) -> u64 {
+        (self.last + 1).saturating_sub(self.first)
+    }
 }
 
 /// Where a task stands.
@@ -81,6 +156,9 @@ pub struct TaskRecord {
     pub last: Option<Opening>,
     /// Whether it still is.
     pub is_open: bool,
+    /// The last round in the ledger; 0 before the first. A ledger that was brought from elsewhere may
+    /// be ahead of `last`.
+    pub charged: u64,
 }
 
 /// A round that is charged and opened.
@@ -96,6 +174,10 @@ pub struct Opening {
     pub opens: u64,
     /// When clients stop sending.
     pub closes: u64,
+    /// When it ends without a batch.
+    pub gives_up: u64,
+    /// Whether that was put off. It is, once.
+    pub extended: bool,
     /// At least ε of everything charged, this round included.
     pub epsilon: f64,
     /// At most what any analysis could say.

@@ -21,6 +21,8 @@ CREATE TABLE rounds (
     status      TEXT NOT NULL CHECK (status IN ('open', 'done', 'expired', 'abandoned')),
     epsilon     REAL NOT NULL,          -- of everything charged up to this round, rounded up
     epsilon_lower REAL NOT NULL,
+    gives_up    INTEGER NOT NULL DEFAULT 0, -- when the round ends without a batch, in milliseconds since 1970
+    extended    INTEGER NOT NULL DEFAULT 0 CHECK (extended IN (0, 1)), -- whether that was put off, which happens once
     PRIMARY KEY (task, round)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,14 +1,10 @@
 //! The pieces of a transaction.
 
-use super::Closing;
-use super::row::integer;
+use super::row::{decode_charge, encode_charge, integer};
+use super::{Charges, Closing, KEPT_ROUNDS, strange_charge};
 use crate::error::{Result, ServerError};
 use rusqlite::{Transaction, params};
 use shuffledp_wire::{ModelHash, RoundContext};
-
-/// Report ids and superseded models of this many rounds are kept. Older ones have no use: their rounds are closed, and a sealed report opens only
-/// under its own round.
-const KEPT_ROUNDS: i64 = 8;
 
 pub(super) fn write(error: rusqlite::Error) -> ServerError {
     ServerError::store("written to", error)
@@ -60,5 +56,25 @@ pub(super) fn forget(transaction: &Transaction<'_>, task: &[u8], round: i64) -> 
             params![task, oldest],
         )
         .map_err(write)?;
+    Ok(())
+}
+
+/// Adds rounds to the ledger that are not in it.
+pub(super) fn insert_charges(transaction: &Transaction<'_>, charges: &Charges) -> Result<()> {
+    let (task, entry) = (charges.task.as_bytes(), encode_charge(&charges.charge)?);
+    let mut insert = transaction
+        .prepare("INSERT INTO ledger (task, round, entry) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")
+        .map_err(write)?;
+    let mut known = transaction.prepare("SELECT entry FROM ledger WHERE task = ?1 AND round = ?2").map_err(write)?;
+    for round in charges.first..=charges.last {
+        let number = integer(round)?;
+        if insert.execute(params![task, number, entry]).map_err(write)? == 1 {
+            continue;
+        }
+        let there: String = known.query_row(params![task, number], |row| row.get(0)).map_err(write)?;
+        if decode_charge(&there)? != charges.charge {
+            return Err(strange_charge(charges, round));
+        }
+    }
     Ok(())
 }

@@ -4,12 +4,14 @@ use super::world::{GRACE, WINDOW, World, id, put, weights};
 use crate::conductor::Phase;
 use crate::error::{Result, ServerError};
 use crate::service::Service;
-use crate::store::{BatchRecord, Beginning, Closing, Opening, RoundSummary, Status, Store, TaskRecord};
+use crate::store::{
+    BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Status, Store, TaskRecord,
+};
 use axum::http::StatusCode;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
 use shuffledp_learning::step::ServerState;
-use shuffledp_wire::{BatchId, ModelHash, TaskHash};
+use shuffledp_wire::{BatchId, ModelHash, RoundContext, TaskHash};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -71,6 +73,21 @@ impl Store for Mortal {
         self.commit(|inner| inner.open(opening, known))
     }
 
+    // A second start may put an end off or not, depending on where the first died: not one of the counted commits.
+    fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()> {
+        self.alive()?;
+        self.inner.extend(context, gives_up)
+    }
+
+    fn charge(&mut self, charges: &[Charges]) -> Result<()> {
+        self.commit(|inner| inner.charge(charges))
+    }
+
+    fn charges(&mut self) -> Result<Vec<Charges>> {
+        self.alive()?;
+        self.inner.charges()
+    }
+
     fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
         self.commit(|inner| inner.close(closing))
     }
@@ -126,6 +143,7 @@ async fn drive(world: &World, service: &Arc<Service>, outside: &mut Outside) -> 
             Phase::Open => {}
             Phase::BudgetSpent => return Some(()),
             Phase::Finished => panic!("the budget was exceeded"),
+            Phase::Paused(pause) => panic!("paused: {pause:?}"),
         }
         let round = world.round(service);
         outside.shown.push(round.round);
@@ -142,7 +160,7 @@ async fn drive(world: &World, service: &Arc<Service>, outside: &mut Outside) -> 
     }
 }
 
-fn budget_of(rounds: u64) -> f64 {
+pub(super) fn budget_of(rounds: u64) -> f64 {
     let charge_of_a_round = crate::plan::Plan::new(&World::new().config).unwrap().charge;
     let mut ledger = Ledger::new(1e-5, None).unwrap();
     for _ in 0..rounds {
@@ -151,17 +169,21 @@ fn budget_of(rounds: u64) -> f64 {
     ledger.epsilon().unwrap()
 }
 
-async fn run(budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
-    let world = World::with(&format!(
+/// The lines of a task with this budget.
+fn lines(budget: f64) -> String {
+    format!(
         "budget = {budget:?}\nrounds = 7\n\
          step = {{ schedule = {{ kind = 'constant', rate = 0.5 }}, momentum = 0.5, average_from = 2 }}"
-    ));
+    )
+}
+
+async fn run(world: &World, budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
     let mut outside = Outside::default();
     let mut died = false;
     let mut fault = fault;
     loop {
         if let Ok(service) = world.serve_on(Box::new(Mortal::new(world.store(), fault)))
-            && drive(&world, &service, &mut outside).await.is_some()
+            && drive(world, &service, &mut outside).await.is_some()
         {
             drop(service);
             break;
@@ -190,8 +212,14 @@ async fn run(budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
 
 #[tokio::test]
 async fn dying_at_any_commit_changes_nothing() {
+    dies_at_any_commit(World::with).await;
+}
+
+/// Each time in a world of its own.
+pub(super) async fn dies_at_any_commit(world: impl Fn(&str) -> World) {
     let budget = budget_of(4);
-    let (undisturbed, died) = run(budget, None).await;
+    let lines = lines(budget);
+    let (undisturbed, died) = run(&world(&lines), budget, None).await;
     assert!(!died);
     assert_eq!((undisturbed.charged, undisturbed.rounds.len()), (4, 4));
     let ended: Vec<_> = undisturbed.rounds.iter().map(|round| (round.status, round.accepted)).collect();
@@ -200,7 +228,7 @@ async fn dying_at_any_commit_changes_nothing() {
     for commit in 0.. {
         let mut reached = false;
         for after in [false, true] {
-            let (outcome, died) = run(budget, Some(Fault { commit, after })).await;
+            let (outcome, died) = run(&world(&lines), budget, Some(Fault { commit, after })).await;
             reached |= died;
             assert_eq!(outcome, undisturbed, "commit {commit}, after: {after}");
         }
@@ -233,6 +261,15 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
                 2 => self.0.open(opening, known).and_then(|()| Err(ServerError::Interrupted("late".to_owned()))),
                 _ => self.0.open(opening, known),
             }
+        }
+        fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()> {
+            self.0.extend(context, gives_up)
+        }
+        fn charge(&mut self, charges: &[Charges]) -> Result<()> {
+            self.0.charge(charges)
+        }
+        fn charges(&mut self) -> Result<Vec<Charges>> {
+            self.0.charges()
         }
         fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
             self.0.close(closing)

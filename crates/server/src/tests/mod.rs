@@ -1,9 +1,20 @@
 //! The server without sockets: requests go through its router, time is told, and crashes happen at every commit.
 
 mod batches;
+mod clocks;
+mod conductor;
 mod crashes;
+mod deadlines;
+#[path = "../../../postgres/tests/server/mod.rs"]
+mod database;
 mod endpoints;
+mod ledgers;
+mod links;
+mod migrations;
+mod operator;
+mod pauses;
 mod replays;
+mod replicas;
 mod rounds;
 mod running;
 mod simulation;

@@ -106,6 +106,10 @@ async fn the_budget_is_that_of_all_tasks_of_a_file() {
     // Another task of the same clients, with a budget that one round fits into, but not two.
     world.config.task.name = "another".to_owned();
     world.config.task.budget = spent * 1.01;
+    // A round of the first task is open: somebody has to say that it is to be given up.
+    let refused = world.serve_on(Box::new(FileStore::open(world.store_path()).unwrap())).err().unwrap().to_string();
+    assert!(refused.contains("--new-task"), "{refused}");
+    world.config.new_task = true;
     let service = world.serve();
     assert_eq!(service.tick().unwrap(), Phase::BudgetSpent);
     assert!(service.published().round.is_none());

@@ -9,7 +9,17 @@ use shuffledp_wire::{HpkeSecretKey, KeyId, KeysHash, ModelHash, ReportId, RoundC
 fn opening(plan: &Plan, round: u64, model: ModelHash) -> Opening {
     let keys = vec![(KeyId(7), HpkeSecretKey::derive(b"server").public_key())];
     let context = RoundContext { task: plan.hash(), round, model, keys: KeysHash::of(&keys) };
-    Opening { context, keys, charge: plan.charge, opens: 1, closes: 2, epsilon: 1.0, epsilon_lower: 0.5 }
+    Opening {
+        context,
+        keys,
+        charge: plan.charge,
+        opens: 1,
+        closes: 2,
+        gives_up: 3,
+        extended: false,
+        epsilon: 1.0,
+        epsilon_lower: 0.5,
+    }
 }
 
 /// Opens and closes rounds with made-up models; returns them, the first one's first.
@@ -18,7 +28,14 @@ fn fill(store: &mut dyn Store, plan: &Plan, rounds: u64) -> Vec<ModelHash> {
     let file = |round: u64| round.to_le_bytes().to_vec();
     let mut models = vec![ModelHash::of(&file(0))];
     store
-        .begin(&Beginning { task: plan.hash(), encoding: b"task", state: &state, model: models[0], bytes: &file(0) })
+        .begin(&Beginning {
+            task: plan.hash(),
+            encoding: b"task",
+            state: &state,
+            model: models[0],
+            bytes: &file(0),
+            replaces: false,
+        })
         .unwrap();
     for round in 1..=rounds {
         let opening = Opening { epsilon: f64::INFINITY, ..opening(plan, round, models[round as usize - 1]) };
@@ -62,7 +79,16 @@ fn a_report_counts_once_whoever_hands_it_over(world: &World) {
     let mut store = world.store();
     let state = plan.first_state();
     let model = ModelHash::of(b"model");
-    store.begin(&Beginning { task: plan.hash(), encoding: b"task", state: &state, model, bytes: b"model" }).unwrap();
+    store
+        .begin(&Beginning {
+            task: plan.hash(),
+            encoding: b"task",
+            state: &state,
+            model,
+            bytes: b"model",
+            replaces: false,
+        })
+        .unwrap();
     let opening = opening(&plan, 1, model);
     let context = opening.context;
     store.open(&opening, 0).unwrap();
@@ -106,9 +132,18 @@ fn one_round_is_open_whatever_the_task(world: &World) {
     store.open(&opening(&plan, 2, models[1]), 1).unwrap();
     let state = plan.first_state();
     let other = TaskHash::from_bytes([9; 32]);
-    store
-        .begin(&Beginning { task: other, encoding: b"other", state: &state, model: models[0], bytes: b"model" })
-        .unwrap();
+    let mut beginning = Beginning {
+        task: other,
+        encoding: b"other",
+        state: &state,
+        model: models[0],
+        bytes: b"model",
+        replaces: false,
+    };
+    assert!(matches!(store.begin(&beginning), Err(ServerError::TaskChanged)));
+    assert!(store.task(&plan.hash()).unwrap().unwrap().is_open, "nothing was given up");
+    beginning.replaces = true;
+    store.begin(&beginning).unwrap();
     assert!(!store.task(&plan.hash()).unwrap().unwrap().is_open);
     let rounds = store.rounds(&plan.hash()).unwrap();
     assert_eq!(rounds.iter().map(|round| round.status).collect::<Vec<_>>(), [Status::Done, Status::Abandoned]);

@@ -4,12 +4,13 @@ use crate::http::router;
 use crate::keys::KeyRing;
 use crate::plan::Plan;
 use crate::service::Service;
-use crate::store::{FileStore, Store};
+use crate::store::{self, Store};
 use crate::{Result, ServerConfig, ServerKeys};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use shuffledp_host::ManualClock;
+use shuffledp_postgres::DatabaseUrl;
 use shuffledp_learning::models::{Model, load_weights};
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
@@ -17,6 +18,7 @@ use shuffledp_wire::{
     BatchEncoder, BatchHeader, BatchId, RoundContext, RoundOffer, ShufflerSecretKeys, Signed, SigningKey, SystemRandom,
     open_outer, paths, seal_report,
 };
+use std::path::Path;
 use std::path::Path;
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -53,6 +55,7 @@ impl World {
             ("delta", "1e-5"),
             ("budget", "50.0"),
             ("clip", "0.01"),
+            ("model", "{ kind = 'linear' }"),
             ("randomizer", "{ name = 'r-inf', local_epsilon = 1.0 }"),
             ("step", "{ schedule = { kind = 'constant', rate = 0.5 } }"),
         ];
@@ -66,7 +69,7 @@ impl World {
             "store = 'server.sqlite'\nkeys = 'keys'\nlisten = {{ address = '127.0.0.1:0' }}\n\
              data = {{ kind = 'digits', train = 1, test = 20 }}\n\
              round = {{ window_seconds = 10, grace_seconds = 5 }}\n\
-             [task]\nname = 'test'\nmodel = {{ kind = 'linear' }}\n\
+             [task]\nname = 'test'\n\
              shuffler = {{ url = 'http://127.0.0.1:1', verifying_key = '{}' }}\n{task}{lines}",
             shuffler.verifying_key()
         );
@@ -84,9 +87,15 @@ impl World {
         &self.config.store
     }
 
-    /// This world's store; the one before has to be gone.
+    /// The same with a database in the place of the file.
+    pub(super) fn on(mut self, url: DatabaseUrl) -> Self {
+        self.config.database = Some(url);
+        self
+    }
+
+    /// This world's store; the one before has to be gone, unless it is a database.
     pub(super) fn store(&self) -> Box<dyn Store> {
-        Box::new(FileStore::open(self.store_path()).unwrap())
+        store::open(&self.config).unwrap()
     }
 
     /// A server on this world's file; the one before has to be gone.

@@ -3,6 +3,7 @@ const HEIGHT = 220, TOP = 14, BOTTOM = 30, LINE = 18;
 const PHASES = {
   "open": "a round is open", "between-rounds": "between two rounds", "finished": "all rounds are done",
   "budget-spent": "stopped: another round would exceed the budget",
+  "paused": "paused: no round is opened",
 };
 const STATUS = { open: "open", done: "done", expired: "no batch came", abandoned: "given up" };
 

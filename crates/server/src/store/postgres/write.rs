@@ -1,7 +1,6 @@
 //! The pieces of a transaction.
 
 use super::Attempt;
-use crate::error::ServerError;
 use crate::store::row::{decode_charge, encode_charge, integer};
 use crate::store::{Charges, Closing, KEPT_ROUNDS, strange_charge};
 use shuffledp_postgres::Transaction;
@@ -60,7 +59,7 @@ pub(super) async fn charges(transaction: &Transaction<'_>, charges: &Charges) ->
         let known = "SELECT entry FROM ledger WHERE task = $1 AND round = $2";
         let there: String = transaction.query_one(known, &[&task, &number]).await?.try_get(0)?;
         if decode_charge(&there)? != charges.charge {
-            return Err(ServerError::from(strange_charge(charges, round)).into());
+            return Err(strange_charge(charges, round).into());
         }
     }
     Ok(())
