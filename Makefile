@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos postgres bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
+.PHONY: help test explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos postgres chaos-postgres bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -14,6 +14,7 @@ help:
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
 	@echo "make chaos             shuffler and server killed at random behind a bad network, ten minutes; bench/chaos/README.md"
 	@echo "make postgres   the tests of several replicas, on a PostgreSQL that is installed if need be"
+	@echo "make chaos-postgres   three shufflers and their PostgreSQL killed at random, ten minutes; bench/chaos/README.md"
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
 	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
@@ -67,6 +68,10 @@ postgres:
 	CI=true $(CARGO) test --release -p shuffledp-postgres --test database
 	CI=true $(CARGO) test --release -p shuffledp-shuffler --test postgres
 	CI=true $(CARGO) test --release -p shuffledp-server --lib replicas
+
+# CHAOS_MINUTES, CHAOS_SEED; CHAOS_RESULTS=FILE (absolute) keeps the figures.
+chaos-postgres:
+	CI=true CHAOS_MINUTES=$(or $(CHAOS_MINUTES),10) $(CARGO) test --release -p shuffledp-shuffler --test chaos_postgres
 
 bench:
 	$(CARGO) bench --workspace --bench '*'
