@@ -147,7 +147,8 @@ impl ServerConfig {
         let folder = path.parent().unwrap_or(Path::new(""));
         match config.store.to_str().filter(|store| DatabaseUrl::is_one(store)) {
             Some(url) => {
-                let mut url: DatabaseUrl = url.parse().map_err(|error| ServerError::Config(format!("{}: {error}", path.display())))?;
+                let mut url: DatabaseUrl =
+                    url.parse().map_err(|error| ServerError::Config(format!("{}: {error}", path.display())))?;
                 url.relative_to(folder);
                 // Without the password: paths are shown.
                 config.store = url.to_string().into();

@@ -47,7 +47,9 @@ pub enum ServerError {
         known: u64,
     },
     /// Another replica has opened a round with keys that are not in this one's file.
-    #[error("round {round} was opened with keys that are not in this server's `keys`: give all replicas the same files")]
+    #[error(
+        "round {round} was opened with keys that are not in this server's `keys`: give all replicas the same files"
+    )]
     KeysMissing {
         /// Which one.
         round: u64,

@@ -123,7 +123,9 @@ impl KeyRing {
         if holds(&self.sealing()) {
             return true;
         }
-        let Some(read) = self.folder.as_deref().and_then(|folder| ServerKeys::read_sealing(folder).ok()) else { return false };
+        let Some(read) = self.folder.as_deref().and_then(|folder| ServerKeys::read_sealing(folder).ok()) else {
+            return false;
+        };
         let found = holds(&read);
         if found {
             tracing::info!(keys = ?read, "rotated keys taken up");

@@ -242,7 +242,8 @@ async fn chaos(database: Server) {
     let keys = Arc::new(common::keys(&stage.world.client, &stage.urls()[0], &shuffler).await);
     let mut clients = JoinSet::new();
     for client in 0..CLIENTS {
-        let (stage, keys, rng) = (Arc::clone(&stage), Arc::clone(&keys), ChaCha8Rng::seed_from_u64(seed * 1000 + client));
+        let (stage, keys, rng) =
+            (Arc::clone(&stage), Arc::clone(&keys), ChaCha8Rng::seed_from_u64(seed * 1000 + client));
         clients.spawn(async move { stage.report(&keys, rng).await });
     }
     let tormentor = {

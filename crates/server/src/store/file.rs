@@ -32,9 +32,7 @@ impl FileStore {
     pub fn open(path: &Path) -> Result<Self> {
         let connection = Connection::open(path).map_err(|error| ServerError::store("opened", error))?;
         Self::prepare(connection).map_err(|error| match error {
-            ServerError::Store { source, .. } if is_busy(&*source) => {
-                ServerError::InUse(path.to_owned())
-            }
+            ServerError::Store { source, .. } if is_busy(&*source) => ServerError::InUse(path.to_owned()),
             other => other,
         })
     }

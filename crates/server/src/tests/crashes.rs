@@ -4,9 +4,7 @@ use super::world::{GRACE, WINDOW, World, id, put, weights};
 use crate::conductor::Phase;
 use crate::error::{Result, ServerError};
 use crate::service::Service;
-use crate::store::{
-    BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Status, Store, TaskRecord,
-};
+use crate::store::{BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Status, Store, TaskRecord};
 use axum::http::StatusCode;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;

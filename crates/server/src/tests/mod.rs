@@ -4,9 +4,9 @@ mod batches;
 mod clocks;
 mod conductor;
 mod crashes;
-mod deadlines;
 #[path = "../../../postgres/tests/server/mod.rs"]
 mod database;
+mod deadlines;
 mod endpoints;
 mod ledgers;
 mod links;

@@ -10,15 +10,14 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use shuffledp_host::ManualClock;
-use shuffledp_postgres::DatabaseUrl;
 use shuffledp_learning::models::{Model, load_weights};
+use shuffledp_postgres::DatabaseUrl;
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
 use shuffledp_wire::{
     BatchEncoder, BatchHeader, BatchId, RoundContext, RoundOffer, ShufflerSecretKeys, Signed, SigningKey, SystemRandom,
     open_outer, paths, seal_report,
 };
-use std::path::Path;
 use std::path::Path;
 use std::sync::Arc;
 use tower::ServiceExt;

@@ -9,13 +9,13 @@ mod read;
 mod write;
 
 use super::row::{encode_charge, encode_state, integer};
-use super::{
-    BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Store, TaskRecord, check_overtaken,
-};
+use super::{BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Store, TaskRecord, check_overtaken};
 use crate::error::{Result, ServerError};
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_host::Clock;
-use shuffledp_postgres::{Database, DatabaseClock, DatabaseUrl, Interrupted, PostgresError, QueryError, Schema, Transaction};
+use shuffledp_postgres::{
+    Database, DatabaseClock, DatabaseUrl, Interrupted, PostgresError, QueryError, Schema, Transaction,
+};
 use shuffledp_wire::{BatchId, ModelHash, RoundContext, TaskHash, encode_keys};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -115,7 +115,8 @@ impl Store for PostgresStore {
 
     fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
         let Opening { context, keys, charge, opens, closes, gives_up, extended, epsilon, epsilon_lower } = opening;
-        let (task, round, model) = (&context.task.as_bytes()[..], integer(context.round)?, &context.model.as_bytes()[..]);
+        let (task, round, model) =
+            (&context.task.as_bytes()[..], integer(context.round)?, &context.model.as_bytes()[..]);
         let (opens, closes, gives_up) = (integer(*opens)?, integer(*closes)?, integer(*gives_up)?);
         let (entry, keys) = (encode_charge(charge)?, encode_keys(keys));
         self.transact(async |transaction| {
@@ -159,11 +160,13 @@ impl Store for PostgresStore {
 
     fn close(&mut self, closing: &Closing<'_>) -> Result<()> {
         let context = &closing.context;
-        let (task, round, model) = (&context.task.as_bytes()[..], integer(context.round)?, &context.model.as_bytes()[..]);
+        let (task, round, model) =
+            (&context.task.as_bytes()[..], integer(context.round)?, &context.model.as_bytes()[..]);
         let status = if closing.batch.is_some() { "done" } else { "expired" };
         let state = encode_state(closing.state);
         self.transact(async |transaction| {
-            let close = "UPDATE rounds SET status = $1 WHERE task = $2 AND round = $3 AND model = $4 AND status = 'open'";
+            let close =
+                "UPDATE rounds SET status = $1 WHERE task = $2 AND round = $3 AND model = $4 AND status = 'open'";
             if transaction.execute(close, &[&status, &task, &round, &model]).await? != 1 {
                 return Err(ServerError::RoundClosed { round: context.round }.into());
             }
@@ -173,9 +176,7 @@ impl Store for PostgresStore {
             }
             transaction.execute("UPDATE tasks SET state = $2 WHERE hash = $1", &[&task, &state]).await?;
             let metrics = "INSERT INTO metrics (task, round, accuracy, answer) VALUES ($1, $2, $3, $4)";
-            transaction
-                .execute(metrics, &[&task, &round, &closing.accuracy, &&closing.answer.as_bytes()[..]])
-                .await?;
+            transaction.execute(metrics, &[&task, &round, &closing.accuracy, &&closing.answer.as_bytes()[..]]).await?;
             write::forget(transaction, task, round).await
         })
     }

@@ -25,7 +25,9 @@ pub(super) async fn charges(client: &Connection) -> Result<Vec<Charges>> {
         let (task, round) = (TaskHash::from_bytes(array(row.try_get(0)?)?), natural(row.try_get(1)?)?);
         let charge = decode_charge(row.try_get(2)?)?;
         match charges.last_mut() {
-            Some(before) if (before.task, before.last + 1, before.charge) == (task, round, charge) => before.last = round,
+            Some(before) if (before.task, before.last + 1, before.charge) == (task, round, charge) => {
+                before.last = round
+            }
             _ => charges.push(Charges { task, first: round, last: round, charge }),
         }
     }
