@@ -47,6 +47,16 @@ pub enum PostgresError {
 }
 
 impl PostgresError {
+    /// Whether the same may succeed later: the database cannot be reached at the moment.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::NoConnection(_) | Self::TooSlow => true,
+            Self::Query(error) => error.is_closed(),
+            _ => false,
+        }
+    }
+
     /// Whether the same transaction may succeed when it is tried again: it lost a race.
     #[must_use]
     pub fn lost_a_race(error: &tokio_postgres::Error) -> bool {

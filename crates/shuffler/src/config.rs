@@ -3,7 +3,7 @@
 use crate::error::{Result, ShufflerError, at};
 use serde::Deserialize;
 use shuffledp_postgres::DatabaseUrl;
-use shuffledp_transport::{ClientConfig, ListenConfig};
+use shuffledp_transport::{ClientConfig, ListenConfig, LogLevel};
 use shuffledp_wire::{TaskHash, VerifyingKey};
 use std::path::{Path, PathBuf};
 
@@ -42,8 +42,8 @@ pub struct Config {
     /// Rounds that a server may have unfinished at once.
     #[serde(default = "default_max_rounds")]
     pub max_rounds: usize,
-    /// Reports that are taken for one round, repeated ones included, by one run of the shuffler; then clients are asked to come again (503). Well below what the
-    /// server takes in a batch: one that is too long is refused whole.
+    /// Different reports that are taken for one round; then clients are asked to come again (503). A repeated report takes no
+    /// place. Well below what the server takes in a batch: one that is too long is refused whole.
     #[serde(default = "default_max_reports")]
     pub max_reports: u64,
     /// Seconds until an attempt to send a batch is given up and begun again.
@@ -56,6 +56,13 @@ pub struct Config {
     /// was published and this time was over.
     #[serde(default = "default_key_overlap_seconds")]
     pub key_overlap_seconds: u64,
+    /// Bytes that must be free on the disk of `data`. With fewer no report is taken (503), so that the batches that are
+    /// there can still be made and sent.
+    #[serde(default = "default_min_free_bytes")]
+    pub min_free_bytes: u64,
+    /// The least important lines that are logged: error, warn, info (the default) or debug. Read again at SIGHUP.
+    #[serde(default)]
+    pub log_level: Option<LogLevel>,
     /// Where to listen.
     pub listen: ListenConfig,
     /// How to reach the servers.
@@ -66,7 +73,7 @@ pub struct Config {
 }
 
 /// A server whose rounds are taken part in.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
     /// Its address, without a path: `https://server.example`.
@@ -112,6 +119,9 @@ fn default_forward_for_seconds() -> u64 {
 }
 fn default_key_overlap_seconds() -> u64 {
     3600
+}
+fn default_min_free_bytes() -> u64 {
+    256 << 20
 }
 
 fn from_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<VerifyingKey, D::Error> {
@@ -169,9 +179,38 @@ impl Config {
             forward_timeout_seconds: default_forward_timeout_seconds(),
             forward_for_seconds: default_forward_for_seconds(),
             key_overlap_seconds: default_key_overlap_seconds(),
+            min_free_bytes: default_min_free_bytes(),
+            log_level: None,
             listen: ListenConfig::loopback(),
             http: ClientConfig::default(),
             servers,
+        }
+    }
+
+    /// Refuses a change that a running shuffler cannot take up.
+    ///
+    /// # Errors
+    ///
+    /// The first such setting, by its name.
+    pub(crate) fn check_change(&self, fresh: &Self) -> Result<()> {
+        let changed = [
+            ("data", self.data != fresh.data),
+            ("signing_key", self.signing_key != fresh.signing_key),
+            ("hpke_keys", self.hpke_keys != fresh.hpke_keys),
+            ("min_batch", self.min_batch != fresh.min_batch),
+            ("waiting_bytes", self.waiting_bytes != fresh.waiting_bytes),
+            ("request_seconds", self.request_seconds != fresh.request_seconds),
+            ("listen.address", self.listen.address != fresh.listen.address),
+            ("listen.admin", self.listen.admin != fresh.listen.admin),
+            ("http", self.http != fresh.http),
+            ("servers", self.servers != fresh.servers),
+        ];
+        match changed.into_iter().find(|(_, changed)| *changed) {
+            Some((parameter, _)) => Err(ShufflerError::Config {
+                parameter: parameter.to_owned(),
+                reason: "cannot change while the shuffler runs; nothing was taken up: restart it".to_owned(),
+            }),
+            None => Ok(()),
         }
     }
 

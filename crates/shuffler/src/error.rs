@@ -1,5 +1,6 @@
 //! What can go wrong, without a word of what reports or keys contain.
 
+use crate::store::sqlite_error;
 use shuffledp_transport::TransportError;
 use shuffledp_wire::WireError;
 use std::path::PathBuf;
@@ -69,6 +70,12 @@ pub enum ShufflerError {
         /// What is missing.
         reason: &'static str,
     },
+    /// A later version of this program wrote a store's file.
+    #[error("{}: a later version of shuffledp wrote it; start that version", path.display())]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+    },
     /// Reports came for a store that is sealed.
     #[error("the round is sealed")]
     Sealed,
@@ -90,6 +97,28 @@ pub enum ShufflerError {
     /// A link.
     #[error(transparent)]
     Transport(#[from] TransportError),
+}
+
+impl ShufflerError {
+    /// Whether it is what one file contains, so that others are not concerned.
+    pub(crate) fn is_of_this_file(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, TypeMismatch, Unknown};
+        match (self, sqlite_error(self)) {
+            (Self::Damaged { .. } | Self::Wire(_), _) => true,
+            // Unknown: a table or column that is not there.
+            (_, Some(rusqlite::Error::SqliteFailure(error, _))) => {
+                matches!(error.code, DatabaseCorrupt | NotADatabase | TypeMismatch | Unknown)
+            }
+            (_, Some(error)) => matches!(
+                error,
+                rusqlite::Error::QueryReturnedNoRows
+                    | rusqlite::Error::FromSqlConversionFailure(..)
+                    | rusqlite::Error::InvalidColumnType(..)
+                    | rusqlite::Error::IntegralValueOutOfRange(..)
+            ),
+            _ => false,
+        }
+    }
 }
 
 /// Names the path that an error of the system is about.

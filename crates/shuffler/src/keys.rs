@@ -19,6 +19,14 @@ struct Current {
     version: (SystemTime, u64),
 }
 
+/// The active key is the newest; expired ones open what was sealed to them before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyStates {
+    pub(crate) expired: usize,
+    /// Milliseconds since the file was written last.
+    pub(crate) active_for: u64,
+}
+
 /// The key file, followed as it changes.
 #[derive(Debug)]
 pub(crate) struct KeyRing {
@@ -65,6 +73,15 @@ impl KeyRing {
             tracing::info!(keys = ?self.secret(), "HPKE keys read");
         }
         Ok(())
+    }
+
+    /// What the keys are at this moment.
+    pub(crate) fn states(&self, now: u64) -> KeyStates {
+        let current = self.current();
+        let expired = current.secret.public_keys().len().saturating_sub(1);
+        let since = current.version.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        KeyStates { expired, active_for: now.saturating_sub(since) }
     }
 
     /// Deletes keys that nobody can still use: not the newest, retired for `overlap`, and no open round began before that was over

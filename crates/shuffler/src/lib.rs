@@ -13,12 +13,16 @@
 //!
 //! [`run`] is the program; [`start`] is the same for tests and demonstrations, with a clock and an address of their own.
 
+mod check;
 mod config;
 mod error;
 mod files;
+mod health;
+mod house;
 mod intake;
 mod keys;
 mod metrics;
+mod operator;
 pub mod permutation;
 mod rounds;
 mod service;
@@ -26,6 +30,7 @@ pub mod store;
 mod witness;
 mod writer;
 
+pub use check::check;
 pub use config::{Config, ServerConfig};
 pub use error::{Result, ShufflerError};
 pub use files::{init, rotate_key, verifying_key};

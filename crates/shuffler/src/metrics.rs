@@ -1,8 +1,9 @@
-//! What an operator may watch: how rounds ended. Nothing per report and nothing before a round is over, so that whoever reads
-//! `/metrics` learns no more than who gets the batches.
+//! What an operator may watch. Everybody who reaches the service sees how rounds ended: nothing per report and nothing before
+//! a round is over, so that whoever reads `/metrics` there learns no more than who gets the batches. The operator's listener
+//! also counts reports that were refused, by reason.
 
-use std::fmt::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::intake::Refusal;
+use shuffledp_transport::{Counter, MetricsPage};
 
 /// Counters since the start.
 #[derive(Debug, Default)]
@@ -13,22 +14,29 @@ pub(crate) struct Metrics {
     pub(crate) refused: Counter,
     pub(crate) expired: Counter,
     pub(crate) failures: Counter,
-}
-
-/// Only grows.
-#[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    pub(crate) fn add_one(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
+    reports_refused: [Counter; Refusal::ALL.len()],
 }
 
 impl Metrics {
-    /// In Prometheus' text format, version 0.0.4.
+    /// A report was not taken.
+    pub(crate) fn refuse(&self, refusal: Refusal) {
+        self.reports_refused[refusal as usize].add_one();
+    }
+
+    /// Reports that were not taken for this reason.
+    pub(crate) fn refused_reports(&self, refusal: Refusal) -> u64 {
+        self.reports_refused[refusal as usize].get()
+    }
+
+    /// How rounds ended, for everybody.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
+        let mut page = MetricsPage::new("shuffledp_shuffler");
+        self.write(&mut page);
+        page.finish()
+    }
+
+    /// How rounds ended.
+    pub(crate) fn write(&self, page: &mut MetricsPage) {
         for (name, help, counter) in [
             ("rounds_sealed", "Rounds that became a batch.", &self.sealed),
             ("rounds_short", "Rounds that ended below the minimum and were deleted.", &self.short),
@@ -37,14 +45,7 @@ impl Metrics {
             ("batches_expired", "Batches that the server did not take in time; deleted.", &self.expired),
             ("forward_failures", "Attempts to send a batch that failed and were repeated.", &self.failures),
         ] {
-            let name = format!("shuffledp_shuffler_{name}_total");
-            // Writing into a String cannot fail.
-            let _ = write!(
-                text,
-                "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}\n",
-                counter.0.load(Ordering::Relaxed)
-            );
+            page.counter(name, help, counter.get());
         }
-        text
     }
 }

@@ -3,21 +3,19 @@
 use crate::config::Config;
 use crate::error::Result;
 use crate::files::read_signing_key;
-use crate::intake::router;
+use crate::house::House;
 use crate::keys::KeyRing;
-use crate::metrics::Metrics;
 use crate::permutation::{FisherYates, Permute};
-use crate::rounds::{Learner, NewPermute, Shared, Table, blocking, tend};
-use crate::store;
+use crate::rounds::{NewPermute, blocking, tend};
 use crate::witness::{NoWitness, Witness};
 use shuffledp_host::{Clock, SystemClock};
-use shuffledp_transport::{HttpClient, Serving, Shutdown, serve};
+use shuffledp_transport::{HttpClient, Operated, Serving, Shutdown, admin_router, serve, serve_admin};
 use shuffledp_wire::VerifyingKey;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio::time::{Interval, MissedTickBehavior};
 
 /// What a test may replace.
 #[derive(Clone)]
@@ -49,9 +47,9 @@ impl std::fmt::Debug for Environment {
 
 /// A shuffler that is running.
 pub struct Running {
-    shared: Arc<Shared>,
-    learner: Arc<Learner>,
+    house: Arc<House>,
     serving: Serving,
+    admin: Option<Serving>,
     ticking: Option<JoinHandle<()>>,
 }
 
@@ -61,16 +59,30 @@ impl std::fmt::Debug for Running {
     }
 }
 
-/// Runs a shuffler until `shutdown`.
+/// Runs a shuffler until `shutdown`. Configurations that `reloads` brings are taken up as far as a running shuffler can;
+/// what it cannot take up is said, and changes nothing.
 ///
 /// # Errors
 ///
 /// If it cannot start, or serving breaks down.
-pub async fn run(config: Config, shutdown: Shutdown) -> Result<()> {
-    start(config, Environment::default(), shutdown).await?.ended().await
+pub async fn run(config: Config, mut reloads: mpsc::Receiver<Config>, shutdown: Shutdown) -> Result<()> {
+    let running = start(config, Environment::default(), shutdown).await?;
+    let house = Arc::clone(&running.house);
+    let reloading = tokio::spawn(async move {
+        while let Some(fresh) = reloads.recv().await {
+            match house.reload(fresh) {
+                Ok(()) => tracing::info!("the configuration was read again"),
+                Err(error) => tracing::error!(%error, "the configuration was read again and is not taken up"),
+            }
+        }
+    });
+    let ended = running.ended().await;
+    reloading.abort();
+    ended
 }
 
-/// Starts a shuffler: keys read, stores of an earlier process taken up, listening.
+/// Starts a shuffler: keys read, stores of an earlier process taken up, listening. Where the disk does not let the stores be
+/// opened, clients are told to come again until it does.
 ///
 /// # Errors
 ///
@@ -83,66 +95,52 @@ pub async fn start(config: Config, environment: Environment, shutdown: Shutdown)
     }
     let signing = read_signing_key(&config.signing_key)?;
     let keys = KeyRing::load(config.hpke_keys.clone(), signing, config.min_batch)?;
-    let (stores, left, learner) = blocking({
-        let (config, witness) = (config.clone(), Arc::clone(&environment.witness));
-        move || {
-            let stores = store::open(&config, witness)?;
-            let left = stores.unfinished()?;
-            let learner = Learner::new(&config.servers, &*stores.memory())?;
-            Ok((stores, left, Arc::new(learner)))
-        }
+    let is_ticking = environment.ticking;
+    let house = Arc::new(House::new(config, environment, keys, http, shutdown.clone()));
+    blocking({
+        let house = Arc::clone(&house);
+        move || house.try_open().map(drop)
     })
     .await?;
-    let shared = Arc::new(Shared {
-        clock: stores.clock().unwrap_or(environment.clock),
-        witness: environment.witness,
-        new_permute: environment.permute,
-        keys,
-        metrics: Metrics::default(),
-        memory: stores.memory(),
-        stores,
-        http,
-        table: Table::default(),
-        shutdown: shutdown.clone(),
-        config,
-    });
-    learner.resume(&shared, left)?;
-    let router = router(Arc::clone(&shared), Arc::clone(&learner));
-    let serving = serve(&shared.config.listen, router, shutdown).await?;
-    tracing::info!(url = serving.url(), key = %shared.keys.signing().verifying_key(), "the shuffler listens");
-    let ticking = environment.ticking.then(|| tokio::spawn(keep_ticking(Arc::clone(&shared), Arc::clone(&learner))));
-    Ok(Running { shared, learner, serving, ticking })
+    let config = house.config();
+    let serving = serve(&config.listen, house.router(), shutdown.clone()).await?;
+    house.set_link(serving.link());
+    tracing::info!(url = serving.url(), key = %house.keys.signing().verifying_key(), "the shuffler listens");
+    let operated: Arc<dyn Operated> = house.clone();
+    let admin = serve_admin(&config.listen, admin_router(operated), shutdown).await?;
+    let ticking = is_ticking.then(|| tokio::spawn(keep_ticking(Arc::clone(&house))));
+    Ok(Running { house, serving, admin, ticking })
 }
 
 /// Two loops, so that a server that is slow to answer does not keep the rounds of others from ending.
-async fn keep_ticking(shared: Arc<Shared>, learner: Arc<Learner>) {
+async fn keep_ticking(house: Arc<House>) {
     tokio::select! {
-        () = keep_looking(&shared, &learner) => {}
-        () = keep_tending(&shared) => {}
-        () = shared.shutdown.stopped() => {}
+        () = keep_looking(&house) => {}
+        () = keep_tending(&house) => {}
+        () = house.shutdown.stopped() => {}
     }
 }
 
-async fn keep_looking(shared: &Arc<Shared>, learner: &Learner) {
-    let mut interval = pace(shared);
+async fn keep_looking(house: &Arc<House>) {
     loop {
-        interval.tick().await;
-        learner.look(shared).await;
+        if let Some(open) = house.reopen().await {
+            open.learner.look(&open.shared).await;
+        }
+        pause(house).await;
     }
 }
 
-async fn keep_tending(shared: &Arc<Shared>) {
-    let mut interval = pace(shared);
+async fn keep_tending(house: &Arc<House>) {
     loop {
-        interval.tick().await;
-        tend(shared).await;
+        if let Some(open) = house.opened() {
+            tend(&open.shared).await;
+        }
+        pause(house).await;
     }
 }
 
-fn pace(shared: &Shared) -> Interval {
-    let mut interval = tokio::time::interval(Duration::from_secs_f64(shared.config.poll_seconds));
-    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    interval
+async fn pause(house: &House) {
+    tokio::time::sleep(Duration::from_secs_f64(house.config().poll_seconds)).await;
 }
 
 impl Running {
@@ -158,27 +156,43 @@ impl Running {
         self.serving.url()
     }
 
+    /// The operator's address, if there is one.
+    #[must_use]
+    pub fn admin_url(&self) -> Option<String> {
+        self.admin.as_ref().map(Serving::url)
+    }
+
     /// The key that tasks name.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey {
-        self.shared.keys.signing().verifying_key()
+        self.house.keys.signing().verifying_key()
     }
 
     /// Looks after rounds now: learns new ones, ends those that are over.
     pub async fn tick(&self) {
-        self.learner.look(&self.shared).await;
-        tend(&self.shared).await;
+        self.house.tick().await;
+    }
+
+    /// Takes up another configuration, as far as a running shuffler can. All or nothing.
+    ///
+    /// # Errors
+    ///
+    /// The first setting that cannot be or cannot change, by its name.
+    pub fn reload(&self, fresh: Config) -> Result<()> {
+        self.house.reload(fresh)
     }
 
     /// Waits until no round is being brought to its end. While a server does not answer, that is long.
     pub async fn settle(&self) {
-        self.shared.table.settle().await;
+        if let Some(open) = self.house.opened() {
+            open.shared.table.settle().await;
+        }
     }
 
     /// How many rounds are not finished.
     #[must_use]
     pub fn unfinished(&self) -> usize {
-        self.shared.table.len()
+        self.house.opened().map_or(0, |open| open.shared.table.len())
     }
 
     /// Waits for the end: after the signal to stop, requests under way are answered, what waits is committed, batches on their way are left to the next start.
@@ -196,10 +210,20 @@ impl Running {
             let _ = ticking.await;
         }
         if served.is_ok() {
-            self.shared.table.settle().await;
+            if let Some(open) = self.house.opened() {
+                open.shared.table.settle().await;
+            }
+            if let Some(admin) = self.admin {
+                admin.ended().await?;
+            }
         }
-        let shared = self.shared;
-        let _ = tokio::task::spawn_blocking(move || shared.table.stop()).await;
+        let house = self.house;
+        let stop = move || {
+            if let Some(open) = house.opened() {
+                open.shared.table.stop();
+            }
+        };
+        let _ = tokio::task::spawn_blocking(stop).await;
         tracing::info!("the shuffler has stopped");
         Ok(served?)
     }

@@ -2,10 +2,12 @@
 //! the groups, and one wait for the disk serves all of them.
 
 use crate::error::{Result, ShufflerError};
+use crate::health::Health;
 use crate::permutation::Permute;
 use crate::store::{OpaqueReport, Outcome, RoundStore, Stores};
 use bytes::Bytes;
 use shuffledp_wire::{BatchEncoder, BatchHeader, RoundContext, SigningKey};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -55,10 +57,11 @@ impl Writer {
         context: RoundContext,
         store: Box<dyn RoundStore>,
         stores: Arc<dyn Stores>,
+        health: Arc<Health>,
         most: u64,
     ) -> (Self, JoinHandle<()>) {
         let (commands, waiting) = mpsc::channel(QUEUE);
-        let thread = Thread { context, store, stores, waiting, failed: None, room: most };
+        let thread = Thread { context, store, stores, waiting, failed: None, health, known: HashSet::new(), most };
         (Self { commands }, std::thread::spawn(move || thread.run()))
     }
 
@@ -106,6 +109,19 @@ impl Writer {
     }
 }
 
+/// Reports that are committed together, and who waits for that.
+#[derive(Default)]
+struct Group {
+    entries: Vec<OpaqueReport>,
+    halves: HashSet<[u8; 16]>,
+    replies: Vec<oneshot::Sender<Receipt>>,
+}
+
+/// Half of a digest: finding two reports that share it takes 2^64 attempts, and costs whoever does it one of the two.
+fn half(digest: &[u8; 32]) -> [u8; 16] {
+    std::array::from_fn(|at| digest[at])
+}
+
 struct Thread {
     context: RoundContext,
     store: Box<dyn RoundStore>,
@@ -113,12 +129,17 @@ struct Thread {
     waiting: mpsc::Receiver<Command>,
     /// Why reports could not be stored since the last tick, if so. Said then: a line of its own moment would say when somebody sent something.
     failed: Option<ShufflerError>,
-    /// Reports that are still taken. Repeated ones count: whoever wants to fill a round could as well make new ones.
-    room: u64,
+    health: Arc<Health>,
+    /// Every report that is on the disk, by half of its digest. A repeated one costs its sender a request, and the round
+    /// neither a place nor a byte.
+    known: HashSet<[u8; 16]>,
+    /// Reports that the round may have.
+    most: u64,
 }
 
 impl Thread {
     fn run(mut self) {
+        self.learn_known();
         let mut next = None;
         // Short is a last word: a report that was on its way when the window closed, and would be acknowledged after it, would be lost with its round.
         let mut was_short = false;
@@ -147,19 +168,26 @@ impl Thread {
         }
     }
 
+    /// What an earlier process had stored.
+    fn learn_known(&mut self) {
+        let known = &mut self.known;
+        let learned = self.store.digests(&mut |digest| {
+            known.insert(half(digest));
+        });
+        if let Err(error) = learned {
+            self.health.storage_failed(&error);
+            tracing::warn!(%error, "the reports of a round could not be counted: repeated ones take a place again");
+        }
+    }
+
     /// Commits a report and all that wait behind it. Returns the command that ended the group, if one did.
     fn add_group(&mut self, entry: OpaqueReport, reply: oneshot::Sender<Receipt>) -> Option<Command> {
-        if self.room == 0 {
-            let _ = reply.send(Receipt::Full);
-            return None;
-        }
-        let (mut entries, mut replies, mut next) = (vec![entry], vec![reply], None);
-        while entries.len() < GROUP && (entries.len() as u64) < self.room {
+        let mut group = Group::default();
+        let mut next = None;
+        self.sort(entry, reply, &mut group);
+        while group.replies.len() < GROUP {
             match self.waiting.try_recv() {
-                Ok(Command::Add(entry, reply)) => {
-                    entries.push(entry);
-                    replies.push(reply);
-                }
+                Ok(Command::Add(entry, reply)) => self.sort(entry, reply, &mut group),
                 Ok(other) => {
                     next = Some(other);
                     break;
@@ -167,21 +195,43 @@ impl Thread {
                 Err(_) => break,
             }
         }
-        let answer = match self.store.add(entries) {
+        if group.entries.is_empty() {
+            return next;
+        }
+        let answer = match self.store.add(group.entries) {
             Ok(()) => {
-                self.room -= replies.len() as u64;
+                self.known.extend(group.halves);
+                self.health.storage_works();
                 Receipt::Taken
             }
             Err(ShufflerError::Sealed) => Receipt::Closed,
             Err(error) => {
+                self.health.storage_failed(&error);
                 self.failed = Some(error);
                 Receipt::Failed
             }
         };
-        for reply in replies {
+        for reply in group.replies {
             let _ = reply.send(answer);
         }
         next
+    }
+
+    /// Answers what needs no storing, and adds the rest to the group: a new report, or the same as one in the group, which
+    /// waits for it.
+    fn sort(&mut self, entry: OpaqueReport, reply: oneshot::Sender<Receipt>, group: &mut Group) {
+        let name = half(&entry.digest);
+        if self.known.contains(&name) {
+            let _ = reply.send(Receipt::Taken);
+        } else if group.halves.contains(&name) {
+            group.replies.push(reply);
+        } else if (self.known.len() + group.halves.len()) as u64 >= self.most {
+            let _ = reply.send(Receipt::Full);
+        } else {
+            group.halves.insert(name);
+            group.entries.push(entry);
+            group.replies.push(reply);
+        }
     }
 
     fn say_failure(&mut self) {
@@ -192,6 +242,7 @@ impl Thread {
 
     fn maintain(&mut self) {
         if let Err(error) = self.store.maintain() {
+            self.health.storage_failed(&error);
             tracing::warn!(%error, "a round's store could not be maintained; it is tried again");
         }
     }
@@ -246,7 +297,7 @@ mod tests {
         };
         let record = RoundTerms { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 3 };
         let store = stores.create(&context, &record).unwrap().unwrap();
-        let (writer, thread) = Writer::start(context, store, stores, 10);
+        let (writer, thread) = Writer::start(context, store, stores, Arc::default(), 10);
         let add = async |number| {
             let entry = OpaqueReport { digest: [number; 32], body: vec![number; 100] };
             writer.add(entry).unwrap().await.unwrap()
@@ -260,5 +311,41 @@ mod tests {
         writer.finish().await.unwrap();
         drop(writer);
         thread.join().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_repeated_report_takes_no_place_also_after_a_start() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("data");
+        let mut stores = Arc::new(SqliteFolder::open(&path, Arc::new(NoWitness)).unwrap());
+        let context = RoundContext {
+            task: TaskHash::from_bytes([1; 32]),
+            round: 1,
+            model: ModelHash::of(b"model"),
+            keys: KeysHash::from_bytes([3; 32]),
+        };
+        let record = RoundTerms { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 3 };
+        let mut store = stores.create(&context, &record).unwrap().unwrap();
+        for expected in [[Receipt::Taken; 3], [Receipt::Taken, Receipt::Taken, Receipt::Full]] {
+            let (writer, thread) = Writer::start(context, store, stores.clone(), Arc::default(), 3);
+            let add = |number: u8| {
+                let body = vec![number; 100];
+                writer.add(OpaqueReport { digest: [number; 32], body }).unwrap()
+            };
+            // A flood of one report, some of them in one group.
+            let flood: Vec<_> = (0..1000).map(|_| add(1)).collect();
+            for answer in flood {
+                assert_eq!(answer.await.unwrap(), Receipt::Taken);
+            }
+            let first = add(2).await.unwrap();
+            let second = add(3).await.unwrap();
+            let third = add(if expected[2] == Receipt::Full { 4 } else { 3 }).await.unwrap();
+            assert_eq!([first, second, third], expected);
+            drop(writer);
+            thread.join().unwrap();
+            drop(stores);
+            stores = Arc::new(SqliteFolder::open(&path, Arc::new(NoWitness)).unwrap());
+            store = stores.unfinished().unwrap().remove(0);
+        }
     }
 }

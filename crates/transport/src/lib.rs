@@ -8,7 +8,7 @@
 //! - [`serve_admin`]: health, readiness and metrics of an [`Operated`] service, on a listener of their own
 //! - [`MetricsPage`]: what Prometheus reads
 //! - [`HttpClient`]: requests to `https://`, or to `http://` under the rule above
-//! - [`Shutdown`]: one signal that all tasks of a service can wait for
+//! - [`Shutdown`]: one signal that all tasks of a service can wait for; [`Hangups`]: the one to read files again
 //! - [`with_timeout`], [`bytes_at_most`]: no request and no answer may take for ever or be endless
 
 mod addresses;
@@ -18,8 +18,11 @@ mod client;
 mod connections;
 mod descriptors;
 mod error;
+mod finding;
+mod hangup;
 mod link_metrics;
 mod listen;
+mod log_level;
 mod metrics;
 mod patience;
 mod plain;
@@ -30,7 +33,10 @@ mod tls;
 pub use admin::{Operated, Readiness, Reason, admin_router, serve_admin};
 pub use client::{ClientConfig, HttpClient, bytes_at_most, join};
 pub use error::TransportError;
+pub use finding::Finding;
+pub use hangup::Hangups;
 pub use listen::{ListenConfig, TlsFiles};
+pub use log_level::LogLevel;
 pub use metrics::{Counter, Durations, METRICS_CONTENT_TYPE, MetricsPage};
 pub use reqwest;
 pub use serve::{Link, Serving, serve, with_timeout};

@@ -2,15 +2,15 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::service::{self, InitArgs, KeyArgs};
+use crate::service::{self, Configured, InitArgs, KeyArgs, LogArgs};
 use serde::Serialize;
-use shuffledp_shuffler::{Config, ShufflerError, init, rotate_key, verifying_key};
+use shuffledp_shuffler::{Config, ShufflerError, check, init, rotate_key, verifying_key};
 use std::path::PathBuf;
 
 /// Run the shuffler: accepts reports, permutes them, forwards them; cannot read them
 ///
 /// Runs until SIGTERM or Ctrl-C; waiting reports are stored, and the next start continues with
-/// them. `init` writes keys and a configuration file that explains every setting.
+/// them. SIGHUP makes it read its configuration, TLS certificate and TLS key again. `init` writes keys and a configuration file that explains every setting.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct ShufflerArgs {
@@ -20,6 +20,9 @@ pub(crate) struct ShufflerArgs {
     /// The configuration file (TOML)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, required = true)]
     config: Option<PathBuf>,
+
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -29,6 +32,11 @@ enum ShufflerCommand {
 
     /// Print the public key that tasks name
     Show(KeyArgs),
+
+    /// Check a configuration, its files and the way to its servers, and start nothing
+    ///
+    /// Exits with 1 if something has to be mended first.
+    Check(KeyArgs),
 
     /// Add a new encryption key for reports
     ///
@@ -40,6 +48,7 @@ enum ShufflerCommand {
 const AFTER_HELP: &str = "\
 Examples:
   $ shuffledp shuffler init my-shuffler
+  $ shuffledp shuffler check --config my-shuffler/shuffler.toml
   $ shuffledp shuffler --config my-shuffler/shuffler.toml
   $ shuffledp shuffler rotate-key --config my-shuffler/shuffler.toml";
 
@@ -67,9 +76,14 @@ pub(crate) fn run(args: &ShufflerArgs) -> Result<(), Failure> {
             let id = rotate_key(&Config::load(&args.config)?.hpke_keys)?;
             service::rotated(args, id.0)
         }
+        (Some(ShufflerCommand::Check(args)), _) => {
+            service::checked(args, &service::on_runtime(async { Ok(check(&Config::load(&args.config)?).await) })?)
+        }
         (None, Some(config)) => {
-            let config = Config::load(config)?;
-            service::run(async |shutdown| shuffledp_shuffler::run(config, shutdown).await)
+            let config = config.clone();
+            let configured =
+                Configured { read: move || Config::load(&config), log_level: |config: &Config| config.log_level };
+            service::run_configured(configured, &args.log, shuffledp_shuffler::run)
         }
         // clap requires one of the two.
         (None, None) => Err(Failure::Usage("give --config FILE, or `init`".to_owned())),

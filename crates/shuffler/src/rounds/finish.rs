@@ -20,6 +20,7 @@ pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
             // Another replica is at it.
             continue;
         }
+        shared.health.storage_failed(&error);
         tracing::error!(%error, round = live.round.round, "a round could not be ended; it is tried again");
         if pause(&shared, &mut wait).await.is_err() {
             return;
@@ -34,7 +35,7 @@ async fn try_to_finish(shared: &Shared, live: &Live) -> Result<()> {
         shared.table.remove(&live.context());
         return Ok(());
     }
-    match live.writer.seal(shared.config.min_batch, (shared.new_permute)()?).await? {
+    match live.writer.seal(shared.config().min_batch, (shared.new_permute)()?).await? {
         Outcome::Sealed(batch) => {
             shared.metrics.sealed.add_one();
             tracing::info!(%task, round, batch = %batch.batch, "sealed");
@@ -58,7 +59,7 @@ async fn wait_for_turn(shared: &Shared, live: &Live) -> Result<bool> {
         match claim(shared, live).await? {
             Claim::Ours => return Ok(true),
             Claim::Over => return Ok(false),
-            Claim::Anothers => pause(shared, &mut Duration::from_secs_f64(shared.config.poll_seconds)).await?,
+            Claim::Anothers => pause(shared, &mut Duration::from_secs_f64(shared.config().poll_seconds)).await?,
         }
     }
 }

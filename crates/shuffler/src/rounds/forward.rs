@@ -44,7 +44,7 @@ pub(super) async fn forward(shared: &Shared, live: &Live, batch: SealedBatch) ->
 
 async fn deliver(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<()> {
     let (task, round) = (live.round.task, live.round.round);
-    let until = live.round.closes.saturating_add(shared.config.forward_for_seconds.saturating_mul(1000));
+    let until = live.round.closes.saturating_add(shared.config().forward_for_seconds.saturating_mul(1000));
     let mut wait = Duration::from_millis(500);
     loop {
         let sent = tokio::select! {
@@ -103,7 +103,7 @@ async fn send(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<Status
     let response = shared
         .http
         .put(&join(&live.server.url, &paths::batch(&batch.batch)))?
-        .timeout(Duration::from_secs(shared.config.forward_timeout_seconds))
+        .timeout(Duration::from_secs(shared.config().forward_timeout_seconds))
         .header(CONTENT_TYPE, paths::CONTENT_TYPE)
         .header(CONTENT_LENGTH, header.stream_len())
         .body(Body::wrap_stream(ReceiverStream::new(chunks)))

@@ -2,13 +2,14 @@
 
 use super::Shared;
 use super::blocking;
+use super::contact::{Contact, Expected, unreachable, wrong_key};
 use super::table::Live;
 use crate::config::ServerConfig;
-use crate::error::Result;
+use crate::error::{Result, ShufflerError};
 use crate::store::{Memory, RoundStore, RoundTerms};
 use crate::writer::Writer;
 use shuffledp_transport::{TransportError, bytes_at_most, join};
-use shuffledp_wire::{RoundOffer, Signed, TaskHash, VerifyingKey, inner_len, paths, report_len};
+use shuffledp_wire::{RoundOffer, Signed, TaskHash, VerifyingKey, WireError, inner_len, paths, report_len};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -37,6 +38,9 @@ pub(crate) struct Server {
     /// Questions that reports caused, about tasks that are known and about others. Apart, so that made-up tasks keep nobody waiting but each other.
     asked: Asked,
     asked_of_strangers: Asked,
+    pub(crate) contact: Contact,
+    /// Tasks that the configuration names.
+    named: Vec<TaskHash>,
 }
 
 /// When the last question began, and about what; held while it is under way.
@@ -53,6 +57,8 @@ impl Server {
             tasks: Mutex::new(tasks.into_iter().map(|task| (task, None)).collect()),
             asked: AsyncMutex::new(None),
             asked_of_strangers: AsyncMutex::new(None),
+            contact: Contact::new(&config.url),
+            named: config.tasks.clone(),
         })
     }
 
@@ -114,14 +120,27 @@ impl Learner {
         self.servers.iter().any(|server| server.expects(report))
     }
 
-    /// Asks for the round of every task; before that, takes up what other replicas have.
+    /// The way to each server.
+    pub(crate) fn contacts(&self) -> impl Iterator<Item = &Contact> {
+        self.servers.iter().map(|server| &server.contact)
+    }
+
+    /// The same with their addresses.
+    pub(crate) fn contacts_by_url(&self) -> impl Iterator<Item = (&str, &Contact)> {
+        self.servers.iter().map(|server| (server.url.as_str(), &server.contact))
+    }
+
+    /// Takes up what other replicas have, and asks for the round of every task. A server that has none to show is asked whether it is the right one.
     pub(crate) async fn look(&self, shared: &Arc<Shared>) {
         self.adopt(shared).await;
         let mut questions = JoinSet::new();
         for server in &self.servers {
             let tasks: Vec<TaskHash> = server.tasks().keys().copied().collect();
+            if tasks.is_empty() {
+                questions.spawn(keep_contact(Arc::clone(shared), Arc::clone(server)));
+            }
             for task in tasks {
-                questions.spawn(ask(Arc::clone(shared), Arc::clone(server), task));
+                questions.spawn(ask_and_tell(Arc::clone(shared), Arc::clone(server), task));
             }
         }
         while let Some(answer) = questions.join_next().await {
@@ -181,7 +200,7 @@ impl Learner {
             signed,
             server: *server.key.as_bytes(),
             record_len: record_len(&round),
-            min_batch: shared.config.min_batch,
+            min_batch: shared.config().min_batch,
         };
         let created = blocking({
             let stores = Arc::clone(&shared.stores);
@@ -201,6 +220,10 @@ impl Learner {
             Ok(None) => {
                 tracing::debug!(task = %round.task, round = round.round, "a finished round is offered again")
             }
+            Err(error) => {
+                shared.health.storage_failed(&error);
+                tracing::error!(%error, "a round's store could not be made; it is tried again");
+            }
             Err(error) => tracing::error!(%error, "a round's store could not be made; it is tried again"),
         }
     }
@@ -213,10 +236,14 @@ impl Learner {
         let stores = Arc::clone(&shared.stores);
         let _alone = self.taking.lock().await;
         let adopted = match blocking(move || stores.unfinished()).await {
-            Ok(left) => self.take_over(shared, left).map(|_| ()),
+            Ok(left) => {
+                shared.health.storage_works();
+                self.take_over(shared, left).map(|_| ())
+            }
             Err(error) => Err(error),
         };
         if let Err(error) = adopted {
+            shared.health.storage_failed(&error);
             tracing::warn!(%error, "the rounds of other replicas could not be looked for; it is tried again");
         }
     }
@@ -237,7 +264,13 @@ impl Learner {
     fn take_over(&self, shared: &Arc<Shared>, stores: Vec<Box<dyn RoundStore>>) -> Result<Vec<RoundOffer>> {
         let mut strange = Vec::new();
         for store in stores {
-            let (key, round) = signed_round(&*store)?;
+            let (key, round) = match signed_round(&*store) {
+                Ok(read) => read,
+                Err(error) => {
+                    tracing::error!(%error, "a store is left alone: it does not say which round it is of");
+                    continue;
+                }
+            };
             match self.servers.iter().find(|server| server.key == key) {
                 _ if shared.table.contains(&round.context()) => {}
                 Some(server) => {
@@ -263,7 +296,8 @@ fn record_len(round: &RoundOffer) -> u32 {
 }
 
 fn start(shared: &Arc<Shared>, server: &Arc<Server>, round: RoundOffer, store: Box<dyn RoundStore>) {
-    let (writer, thread) = Writer::start(round.context(), store, Arc::clone(&shared.stores), shared.config.max_reports);
+    let (stores, health) = (Arc::clone(&shared.stores), Arc::clone(&shared.health));
+    let (writer, thread) = Writer::start(round.context(), store, stores, health, shared.config().max_reports);
     shared.table.insert(Live::new(round, Arc::clone(server), writer), thread);
 }
 
@@ -274,21 +308,52 @@ fn acceptable(
     round: &RoundOffer,
     now: u64,
 ) -> std::result::Result<(), &'static str> {
-    let longest = shared.config.max_window_seconds.saturating_mul(1000);
+    let longest = shared.config().max_window_seconds.saturating_mul(1000);
     if round.closes > now.saturating_add(longest) {
         return Err("its window ends later than max_window_seconds from now");
     }
-    if report_len(round.payload_len) > shared.config.max_report_bytes {
+    if report_len(round.payload_len) > shared.config().max_report_bytes {
         return Err("its reports are longer than max_report_bytes");
     }
-    if shared.table.of_server(server) >= shared.config.max_rounds {
+    if shared.table.of_server(server) >= shared.config().max_rounds {
         return Err("its server has max_rounds unfinished already");
     }
     Ok(())
 }
 
+/// [`ask`], and what the answer says about the way to the server.
+async fn ask_and_tell(shared: Arc<Shared>, server: Arc<Server>, task: TaskHash) -> Option<Taught> {
+    match fetch(&shared, &server, &task).await {
+        Ok(Some((signed, round))) => {
+            server.contact.good();
+            Some((server, signed, round))
+        }
+        Ok(None) => keep_contact(shared, server).await,
+        Err(ShufflerError::Transport(error)) => {
+            server.contact.bad(unreachable(&server.url, &error));
+            None
+        }
+        Err(ShufflerError::Wire(error)) => {
+            server.contact.bad(wrong_key(&server.url, &error));
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+/// Asks the server for its task, now and then. Never a round.
+async fn keep_contact(shared: Arc<Shared>, server: Arc<Server>) -> Option<Taught> {
+    let shuffler = shared.keys.signing().verifying_key();
+    let asked = Expected { url: &server.url, key: &server.key, tasks: &server.named, shuffler: &shuffler };
+    server.contact.keep(&shared.http, &asked).await;
+    None
+}
+
+/// A server, its signed round, and the round.
+type Taught = (Arc<Server>, Vec<u8>, RoundOffer);
+
 /// The server's round of a task, verified; nothing if there is none. `(server, signed bytes, round)`.
-async fn ask(shared: Arc<Shared>, server: Arc<Server>, task: TaskHash) -> Option<(Arc<Server>, Vec<u8>, RoundOffer)> {
+async fn ask(shared: Arc<Shared>, server: Arc<Server>, task: TaskHash) -> Option<Taught> {
     match fetch(&shared, &server, &task).await {
         Ok(Some((signed, round))) => Some((server, signed, round)),
         Ok(None) => None,

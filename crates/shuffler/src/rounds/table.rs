@@ -56,6 +56,19 @@ pub(crate) enum Lookup {
     Unknown,
 }
 
+/// What [`Table::ages`] says.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ages {
+    /// Rounds that take reports, or will.
+    pub(crate) open: usize,
+    /// Rounds that are over.
+    pub(crate) over: usize,
+    /// Since the oldest of all opened.
+    pub(crate) oldest: u64,
+    /// Since the oldest of those that are over was over.
+    pub(crate) overdue: u64,
+}
+
 /// All rounds that are not finished, their threads, and the tasks that bring them to their end.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -126,6 +139,21 @@ impl Table {
     /// When the oldest round opened that still takes reports.
     pub(crate) fn earliest_open(&self) -> Option<u64> {
         self.read().values().filter(|live| !live.is_closed()).map(|live| live.round.opens).min()
+    }
+
+    /// How many rounds there are, and how old, in milliseconds.
+    pub(crate) fn ages(&self, now: u64) -> Ages {
+        let mut ages = Ages::default();
+        for live in self.read().values() {
+            ages.oldest = ages.oldest.max(now.saturating_sub(live.round.opens));
+            if live.is_closed() || now >= live.round.closes {
+                ages.over += 1;
+                ages.overdue = ages.overdue.max(now.saturating_sub(live.round.closes));
+            } else {
+                ages.open += 1;
+            }
+        }
+        ages
     }
 
     /// Runs what brings a round to its end.

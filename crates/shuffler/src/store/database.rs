@@ -73,7 +73,8 @@ impl Database {
         match (application, version) {
             (APPLICATION_ID, VERSION) => {}
             (0, 0) => return Ok(None),
-            (APPLICATION_ID, _) => return Err(damaged(path, "another version wrote it")),
+            (APPLICATION_ID, newer) if newer > VERSION => return Err(ShufflerError::Newer { path: path.to_owned() }),
+            (APPLICATION_ID, _) => return Err(damaged(path, "a version before the first release wrote it")),
             _ => return Err(damaged(path, "it is some other database")),
         }
         let record = connection.query_row("SELECT signed, server, record_len, min_batch FROM round", [], |row| {
@@ -185,6 +186,16 @@ impl Database {
         read_batch(&self.connection, self.record.record_len)
     }
 
+    /// [`RoundStore::digests`](super::RoundStore::digests).
+    pub(super) fn digests(&self, visit: &mut dyn FnMut(&[u8; 32])) -> Result<()> {
+        let mut statement = self.connection.prepare("SELECT digest FROM reports")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            visit(&row.get(0)?);
+        }
+        Ok(())
+    }
+
     /// [`RoundStore::visit`](super::RoundStore::visit).
     pub(super) fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         let mut sequence = self.connection.prepare("SELECT reports FROM sequence ORDER BY place")?;
@@ -235,6 +246,14 @@ fn set_up(connection: &Connection) -> Result<()> {
 impl From<rusqlite::Error> for ShufflerError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Storage(error.into())
+    }
+}
+
+/// What SQLite said, if it was SQLite.
+pub(crate) fn sqlite_error(error: &ShufflerError) -> Option<&rusqlite::Error> {
+    match error {
+        ShufflerError::Storage(error) => error.downcast_ref(),
+        _ => None,
     }
 }
 

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 const EXTENSION: &str = "round";
 const MEMORY: &str = "finished.db";
+/// Appended to the names of files that were set aside.
+const DAMAGED: &str = ".damaged";
 
 /// SQLite files in one folder.
 pub struct SqliteFolder {
@@ -43,6 +45,24 @@ impl SqliteFolder {
         // In the hexadecimal of a task's hash, which is as long.
         let name = TaskHash::from_bytes(hash(context)).to_string();
         self.folder.join(name).with_extension(EXTENSION)
+    }
+
+    /// Renames a store's files, so that nobody opens them again. Returns the new name of the first.
+    fn put_aside(&self, path: &Path) -> Result<PathBuf> {
+        let name = |suffix: &str, end: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            name.push(end);
+            PathBuf::from(name)
+        };
+        for suffix in ["-wal", "-shm", "-journal"].into_iter().chain(LOGS).chain([""]) {
+            match fs::rename(name(suffix, ""), name(suffix, DAMAGED)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(name(suffix, ""))(error)),
+                _ => {}
+            }
+        }
+        sync(&self.folder)?;
+        Ok(name("", DAMAGED))
     }
 
     /// Deletes a store's files, the logs first: without the file they belong to they would be read by nobody, but they would be there.
@@ -128,14 +148,37 @@ impl Stores for SqliteFolder {
                 self.delete(&path)?;
                 continue;
             }
-            match SqliteStore::open(&path, Arc::clone(&self.witness))? {
-                Some(store) => stores.push(Box::new(store)),
-                None => self.delete(&path)?,
+            match SqliteStore::open(&path, Arc::clone(&self.witness)) {
+                Ok(Some(store)) => stores.push(Box::new(store)),
+                Ok(None) => self.delete(&path)?,
+                Err(error) if error.is_of_this_file() => {
+                    // First: a round whose file is gone must not begin again and have a second batch.
+                    self.memory.finish(&hash)?;
+                    let aside = self.put_aside(&path)?;
+                    tracing::error!(
+                        %error,
+                        file = %aside.display(),
+                        "a round's file is damaged: it is set aside and its round is over; the others go on"
+                    );
+                }
+                Err(ShufflerError::Newer { path }) => tracing::error!(
+                    file = %path.display(),
+                    "a round's file is left alone: a later version of this program wrote it"
+                ),
+                Err(error) => return Err(error),
             }
         }
         // For the names of logs that were made anew.
         sync(&self.folder)?;
         Ok(stores)
+    }
+
+    fn set_aside(&self) -> usize {
+        let end = format!(".{EXTENSION}{DAMAGED}");
+        let is_aside = |file: std::io::Result<fs::DirEntry>| {
+            file.is_ok_and(|file| file.file_name().to_str().is_some_and(|name| name.ends_with(&end)))
+        };
+        fs::read_dir(&self.folder).map_or(0, |files| files.map(is_aside).filter(|is| *is).count())
     }
 
     fn finish(&self, context: &RoundContext, store: Box<dyn RoundStore>) -> Result<()> {

@@ -25,6 +25,7 @@ mod postgres;
 mod sqlite;
 
 pub use folder::SqliteFolder;
+pub(crate) use database::sqlite_error;
 pub(crate) use folder::hash as context_hash;
 pub use memory::SqliteMemory;
 pub(crate) use postgres::LEASE;
@@ -135,6 +136,17 @@ pub trait RoundStore: Send {
     /// What storage says.
     fn sealed(&self) -> Result<Option<SealedBatch>>;
 
+    /// Shows the digests of all reports, in any order. A store that does not show them has its repeated reports counted as
+    /// new ones after a start.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn digests(&self, visit: &mut dyn FnMut(&[u8; 32])) -> Result<()> {
+        let _ = visit;
+        Ok(())
+    }
+
     /// Shows every record of the batch in its order, one at a time, until all were shown or `visit` breaks.
     ///
     /// # Errors
@@ -174,12 +186,18 @@ pub trait Stores: Send + Sync {
     /// What storage says.
     fn create(&self, context: &RoundContext, record: &RoundTerms) -> Result<Option<Box<dyn RoundStore>>>;
 
-    /// Stores that an earlier process left behind, or that another one uses. What was finished and not yet deleted is deleted now.
+    /// Stores that an earlier process left behind, or that another one uses. What was finished and not yet deleted is deleted now. One that is
+    /// damaged keeps no other from being opened: it is named, set aside, and its context is over.
     ///
     /// # Errors
     ///
     /// What storage says.
     fn unfinished(&self) -> Result<Vec<Box<dyn RoundStore>>>;
+
+    /// How many stores were set aside because they are damaged.
+    fn set_aside(&self) -> usize {
+        0
+    }
 
     /// Remembers that the context is over, then deletes its store.
     ///

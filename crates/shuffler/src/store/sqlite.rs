@@ -236,6 +236,10 @@ impl RoundStore for SqliteStore {
         self.database().sealed()
     }
 
+    fn digests(&self, visit: &mut dyn FnMut(&[u8; 32])) -> Result<()> {
+        self.database().digests(visit)
+    }
+
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         self.database().visit(visit)
     }

@@ -11,8 +11,8 @@ use shuffledp_shuffler::{Config, Environment, ManualClock, Running, ServerConfig
 use shuffledp_transport::{ClientConfig, HttpClient, ListenConfig, Serving, Shutdown, ShutdownTrigger, join, serve};
 use shuffledp_wire::{
     BatchDecoder, BatchEvent, BatchHeader, BatchId, HpkeSecretKey, KeyId, KeysHash, ModelHash, RoundContext,
-    RoundOffer, ServerSecretKeys, ShufflerKeys, Signed, SigningKey, SystemRandom, TaskHash, VerifyingKey, open_inner,
-    paths, seal_report,
+    RoundOffer, ServerSecretKeys, ShufflerKeys, Signed, SigningKey, SystemRandom, Task, TaskHash, VerifyingKey,
+    open_inner, paths, seal_report,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,6 +60,8 @@ pub struct FakeServer {
     pub taken: Mutex<HashMap<BatchId, Received>>,
     pub replies: Mutex<VecDeque<Reply>>,
     pub stalled: Notify,
+    /// The task that it says it has.
+    pub task: Mutex<Option<Task>>,
 }
 
 impl FakeServer {
@@ -74,14 +76,28 @@ impl FakeServer {
             taken: Mutex::default(),
             replies: Mutex::default(),
             stalled: Notify::new(),
+            task: Mutex::default(),
         })
     }
 
     pub fn router(self: &Arc<Self>) -> Router {
         Router::new()
             .route(paths::ROUND_ROUTE, get(Self::get_round))
+            .route(paths::TASK_ROUTE, get(Self::get_task))
+            .route("/v1/status", get(Self::get_status))
             .route(paths::BATCH_ROUTE, put(Self::put_batch))
             .with_state(Arc::clone(self))
+    }
+
+    async fn get_status(State(server): State<Arc<Self>>) -> Result<String, StatusCode> {
+        let task = server.task.lock().unwrap().clone().ok_or(StatusCode::NOT_FOUND)?;
+        Ok(format!("{{\"name\": \"numbers\", \"task\": \"{}\"}}", task.hash().unwrap()))
+    }
+
+    async fn get_task(State(server): State<Arc<Self>>, Path(task): Path<String>) -> Result<Vec<u8>, StatusCode> {
+        let found = server.task.lock().unwrap().clone().ok_or(StatusCode::NOT_FOUND)?;
+        let is_it = found.hash().unwrap().to_string() == task;
+        is_it.then(|| Signed::sign(&found, &server.signing).unwrap().encode()).ok_or(StatusCode::NOT_FOUND)
     }
 
     async fn get_round(State(server): State<Arc<Self>>, Path(task): Path<String>) -> Result<Vec<u8>, StatusCode> {
@@ -179,6 +195,26 @@ fn secrets() -> ServerSecretKeys {
     ServerSecretKeys::new(vec![(KeyId(0), HpkeSecretKey::derive(b"the server's"))]).unwrap()
 }
 
+/// A task that a shuffler with this key serves.
+pub fn task(shuffler: VerifyingKey) -> Task {
+    Task {
+        name: "numbers".to_owned(),
+        architecture: vec![1],
+        randomizer: vec![1],
+        clip: 1.0,
+        clients: 100,
+        check_in_rate: 0.5,
+        drop_out: 0.0,
+        rounds: 10,
+        delta: 1e-6,
+        budget: 1.0,
+        step: vec![1],
+        payload_len: PAYLOAD,
+        shuffler_url: "https://shuffler.example".to_owned(),
+        shuffler_key: shuffler,
+    }
+}
+
 /// A task's round.
 pub fn context(task: u8, round: u64) -> RoundContext {
     let (task, keys) = (TaskHash::from_bytes([task; 32]), KeysHash::of(&secrets().public_keys()));
@@ -191,6 +227,7 @@ impl World {
         let key = init(folder.path()).unwrap();
         let server = FakeServer::new();
         *server.shuffler.lock().unwrap() = Some(key);
+        *server.task.lock().unwrap() = Some(task(key));
         let (trigger, shutdown) = Shutdown::new();
         let serving = serve(&ListenConfig::loopback(), server.router(), shutdown).await.unwrap();
         let clock = Arc::new(ManualClock::at(OPENS));
@@ -246,6 +283,13 @@ impl Shuffler {
     pub async fn tick_and_settle(&self) {
         self.running.tick().await;
         self.running.settle().await;
+    }
+
+    /// What the operator's listener answers: status and body.
+    pub async fn admin(&self, path: &str) -> (u16, String) {
+        let url = join(&self.running.admin_url().unwrap(), path);
+        let answer = self.client.get(&url).unwrap().send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
     }
 
     pub async fn metric(&self, name: &str) -> u64 {

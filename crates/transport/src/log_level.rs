@@ -1,0 +1,17 @@
+//! How much a service logs.
+
+use serde::Deserialize;
+
+/// The least important lines that are logged. There is nothing below `debug`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// What the service cannot mend by itself.
+    Error,
+    /// What an operator should look at.
+    Warn,
+    /// What the service does: rounds that begin and end.
+    Info,
+    /// Why it does not do something.
+    Debug,
+}
