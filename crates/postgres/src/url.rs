@@ -79,8 +79,10 @@ impl FromStr for DatabaseUrl {
             }
         }
         let rest = if known.is_empty() { address.to_owned() } else { format!("{address}?{}", known.join("&")) };
-        // The driver's message names the setting, and never a password.
-        let mut config: Config = rest.parse().map_err(|error| PostgresError::Url(format!("{error}")))?;
+        let mut config: Config = rest.parse().map_err(|error: tokio_postgres::Error| {
+            // The driver's message names the setting, and never a password.
+            PostgresError::Url(PostgresError::from(error).to_string())
+        })?;
         if config.get_hosts().is_empty() {
             return Err(PostgresError::Url("names no host; a socket is ?host=/run/postgresql".to_owned()));
         }
