@@ -2,13 +2,16 @@
 
 CARGO ?= cargo
 
-.PHONY: help test explorer test-explorer lint both-sides calibrate-check fuzz-wire chaos postgres chaos-postgres bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
+.PHONY: help test explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz-wire chaos postgres chaos-postgres bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
 	@echo "make lint    format check, clippy, cargo deny"
 	@echo "make explorer          the page of 'shuffledp explore', and a program that carries it, in target/release"
 	@echo "make test-explorer     the page in a headless Chromium, against the command line"
+	@echo "make test-flower       shuffledp.flower, its example app and a histogram on Ray, in a venv of their own; part of make test"
+	@echo "make test-pfl          shuffledp.pfl, likewise"
+	@echo "make test-opacus       shuffledp.opacus, with PyTorch: 5.5 GB"
 	@echo "make both-sides        lower bounds against upper bounds, ten thousand random questions"
 	@echo "make calibrate-check   a thousand random targets, fed back, and how long they took"
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
@@ -40,6 +43,10 @@ test-explorer:
 	@CARGO="$(CARGO)" bash tools/need.sh wasm chromium
 	@$(MAKE) explorer
 	python3 tools/test_explorer.py
+
+test-flower test-pfl test-opacus: test-%:
+	@CARGO="$(CARGO)" bash tools/python.sh setup
+	@CARGO="$(CARGO)" bash tools/python.sh framework $*
 
 lint:
 	@CARGO="$(CARGO)" bash tools/need.sh rustfmt clippy

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # python.sh setup: builds the wheel and installs it, with what the tests need, into a venv under the target folder.
 # python.sh test|types|stubs|fresh: one check each, in that venv; `fresh` makes one of its own with `pip install ./python` and nothing else.
+# python.sh framework flower|pfl|opacus: the tests of one integration, in a venv of its own, with the wheel that setup built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CARGO=${CARGO:-cargo}
@@ -38,6 +39,21 @@ fresh() {
     (cd / && "$FRESH/bin/python" "$OLDPWD/python/tests/fresh_venv.py")
 }
 
+framework() {
+    local venv=$CARGO_TARGET_DIR/python/$1 needs=python/frameworks/$1.txt
+    if [ "$1" = pfl ] && ! python3 -c "import sys; sys.exit(sys.version_info >= (3, 13))"; then
+        echo "skipped: pfl takes no Python from 3.13 on"
+        return
+    fi
+    venv "$venv"
+    if ! cmp -s "$needs" "$venv/installed.txt"; then
+        "$venv/bin/pip" install --quiet -r "$needs"
+        cp "$needs" "$venv/installed.txt"
+    fi
+    "$venv/bin/pip" install --quiet --no-deps --force-reinstall "$WHEELS"/*.whl
+    cd python/frameworks && "$venv/bin/pytest" -p no:cacheprovider -rs test_"$1"*.py
+}
+
 case ${1:-} in
 setup) setup ;;
 test) cd python && "$VENV/bin/pytest" ;;
@@ -45,5 +61,6 @@ types) cd python && "$VENV/bin/mypy" shuffledp ../examples/python ../bench/pytho
 # Against the installed module, not the folder of the same name here.
 stubs) cd "$CARGO_TARGET_DIR/python" && "$VENV/bin/stubtest" --mypy-config-file "$OLDPWD/python/pyproject.toml" shuffledp._native ;;
 fresh) fresh ;;
-*) echo "usage: tools/python.sh setup|test|types|stubs|fresh" >&2 && exit 2 ;;
+framework) framework "$2" ;;
+*) echo "usage: tools/python.sh setup|test|types|stubs|fresh|framework NAME" >&2 && exit 2 ;;
 esac

@@ -55,6 +55,8 @@ tests "Rust tests" "$CARGO" test --release --workspace --no-fail-fast
 check "deployment files" python3 tools/test_deploy.py
 check "Python wheel" bash tools/python.sh setup
 tests "Python tests" bash tools/python.sh test
+tests "Python on Flower and Ray" bash tools/python.sh framework flower
+tests "Python on pfl" bash tools/python.sh framework pfl
 check "Python types" bash tools/python.sh types
 check "Python stubs" bash tools/python.sh stubs
 check "Python in a fresh venv" bash tools/python.sh fresh

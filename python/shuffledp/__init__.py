@@ -23,10 +23,18 @@ one client. Upper bounds are rounded up; where numbers fail the answer is an err
     what clients send, over NumPy arrays, and what a server makes of it
 ``audit``
     runs a randomizer and the shuffle, and bounds ε from below
+``train``
+    a training run, as the command line does it, with its results as arrays
+``shuffledp.service``
+    a client of a real deployment
 ``shuffledp.plotting``
     pictures, with matplotlib
 ``shuffledp.dp_accounting``
     events and an accountant for Google's dp_accounting
+``shuffledp.flower``, ``shuffledp.opacus``, ``shuffledp.pfl``
+    clients and accountants for these frameworks; each needs its framework
+``shuffledp.datasets``
+    labelled examples and public features, as ``shuffledp train`` prepares them
 """
 
 from . import randomizers
@@ -50,11 +58,9 @@ from ._native import (
     TrainingError,
     __version__,
     audit,
-    calibrate,
-    delta,
-    epsilon,
-    explain,
 )
+from ._questions import calibrate, delta, epsilon, explain
+from ._training import TrainingResult, presets, train
 
 __all__ = [
     "Accountant",
@@ -75,6 +81,7 @@ __all__ = [
     "ShuffledpError",
     "StateError",
     "TrainingError",
+    "TrainingResult",
     "__version__",
     "audit",
     "bounds",
@@ -83,6 +90,8 @@ __all__ = [
     "epsilon",
     "explain",
     "loss_distribution",
+    "presets",
     "randomizers",
     "rdp_curve",
+    "train",
 ]

@@ -34,6 +34,16 @@ Standing = Literal["rigorous", "conjectured", "asymptotic", "flawed"]
 # A whole number; 1e6 is one too.
 Count = Union[int, float]
 
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    # One number, or many: the answer is an array then.
+    Counts = Union[Count, Sequence[int], Sequence[float], range, NDArray[numpy.number]]
+    Reals = Union[float, Sequence[float], NDArray[numpy.number]]
+    Randomizer = Union[RandomizerName, VectorRandomizer, CategoryRandomizer]
+    Profile = Iterable[Sequence[float]]
+
 
 # What `calibrate` can look for.
 Solvable = Literal["local_epsilon", "sigma", "rounds", "clients", "sampled", "check_in"]

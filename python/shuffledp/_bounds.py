@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, List, Optional
 
-from ._native import Bound, explain
+from . import _html
+from ._native import Answer, Bound
+from ._questions import explain
 
 if TYPE_CHECKING:
     import pandas
@@ -37,12 +38,8 @@ class Bounds(List[Bound]):
         return pandas.DataFrame(rows, columns=list(_COLUMNS)).set_index("id")
 
     def _repr_html_(self) -> str:
-        """A table, for notebooks."""
-        shown = ("id", "kind", "standing", "value", "order", "note")
-        cells = [[getattr(bound, column) for column in shown] for bound in self]
-        rows = ["".join(f"<td>{html.escape('' if cell is None else str(cell))}</td>" for cell in row) for row in cells]
-        head = "".join(f"<th>{column}</th>" for column in shown)
-        return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+        """A table, for notebooks: the best bounds at the top, numbers rounded to the safe side."""
+        return _html.bounds(self)
 
 
 def bounds(

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from os import PathLike
 from typing import Any, ClassVar, Dict, List, Literal, Optional, Tuple, Union, final
 
@@ -9,8 +10,9 @@ from ._arguments import (
     AuditArguments,
     CalibrationArguments,
     Count,
+    Profile,
     QuestionArguments,
-    RoundArguments,
+    Randomizer,
     RoundsArguments,
     Solvable,
 )
@@ -33,6 +35,7 @@ __all__ = [
     "delta",
     "explain",
     "_rdp",
+    "_parameters",
     "Calibration",
     "calibrate",
     "Accountant",
@@ -44,9 +47,16 @@ __all__ = [
     "Intervals",
     "_permutation",
     "_check_in",
+    "_dataset",
     "AuditFinding",
     "AuditReport",
     "audit",
+    "_Training",
+    "_presets",
+    "_configuration",
+    "ClientRefusal",
+    "_participate",
+    "_client_status",
 ]
 
 __version__: str
@@ -109,6 +119,7 @@ class Answer:
     @property
     def not_applicable(self) -> Dict[str, str]: ...
     def statement(self) -> str: ...
+    def _repr_html_(self) -> Any: ...
     def as_dict(self) -> Dict[str, Any]: ...
 
 def epsilon(*, delta: float, **question: Unpack[QuestionArguments]) -> float: ...
@@ -159,7 +170,24 @@ def _loss_distribution(
 @final
 class Accountant:
     def __new__(cls) -> Self: ...
-    def compose(self, *, count: Count = 1, **round: Unpack[RoundArguments]) -> Self: ...
+    def compose(
+        self,
+        *,
+        clients: Count,
+        sampled: Optional[Count] = None,
+        check_in: Optional[float] = None,
+        drop_out: Optional[float] = None,
+        randomizer: Optional[Randomizer] = None,
+        local_epsilon: Optional[float] = None,
+        local_delta: Optional[float] = None,
+        sigma: Optional[float] = None,
+        sensitivity: Optional[float] = None,
+        categories: Optional[Count] = None,
+        dimension: Optional[Count] = None,
+        share: Optional[float] = None,
+        profile: Optional[Profile] = None,
+        count: Count = 1,
+    ) -> Self: ...
     def compose_gaussian(self, *, noise_multiplier: float, count: Count = 1) -> Self: ...
     def compose_laplace(self, *, noise_multiplier: float, count: Count = 1) -> Self: ...
     def compose_randomized_response(
@@ -167,10 +195,45 @@ class Accountant:
     ) -> Self: ...
     def merge(self, other: Accountant) -> Self: ...
     def would_exceed(
-        self, *, epsilon: float, delta: float, count: Count = 1, **round: Unpack[RoundArguments]
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        clients: Count,
+        sampled: Optional[Count] = None,
+        check_in: Optional[float] = None,
+        drop_out: Optional[float] = None,
+        randomizer: Optional[Randomizer] = None,
+        local_epsilon: Optional[float] = None,
+        local_delta: Optional[float] = None,
+        sigma: Optional[float] = None,
+        sensitivity: Optional[float] = None,
+        categories: Optional[Count] = None,
+        dimension: Optional[Count] = None,
+        share: Optional[float] = None,
+        profile: Optional[Profile] = None,
+        count: Count = 1,
     ) -> bool: ...
-    def rounds_left(self, *, epsilon: float, delta: float, **round: Unpack[RoundArguments]) -> int: ...
-    def epsilon(self, delta: float) -> float: ...
+    def rounds_left(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        clients: Count,
+        sampled: Optional[Count] = None,
+        check_in: Optional[float] = None,
+        drop_out: Optional[float] = None,
+        randomizer: Optional[Randomizer] = None,
+        local_epsilon: Optional[float] = None,
+        local_delta: Optional[float] = None,
+        sigma: Optional[float] = None,
+        sensitivity: Optional[float] = None,
+        categories: Optional[Count] = None,
+        dimension: Optional[Count] = None,
+        share: Optional[float] = None,
+        profile: Optional[Profile] = None,
+    ) -> int: ...
+    def epsilon(self, delta: float, *, incremental: bool = False) -> float: ...
     def delta(self, epsilon: float) -> float: ...
     def local_epsilon(self) -> float: ...
     def _loss_distribution(self) -> Tuple[NDArray[numpy.float64], NDArray[numpy.float64], float]: ...
@@ -292,6 +355,11 @@ class Intervals:
 def _check_in(rate: float, count: int, rng: Optional[SimulationRng] = None) -> NDArray[numpy.bool_]: ...
 def _permutation(count: int, rng: Optional[SimulationRng] = None) -> NDArray[numpy.int64]: ...
 
+_Part = Tuple[NDArray[numpy.float32], NDArray[numpy.uint8]]
+
+def _dataset(
+    data: str, preparation: str, data_directory: Optional[str] = None
+) -> Tuple[str, int, _Part, _Part]: ...
 @final
 class AuditFinding:
     @property
@@ -361,5 +429,49 @@ def audit(
     **round: Unpack[AuditArguments],
 ) -> AuditReport: ...
 
+@final
+class _Training:
+    def __new__(
+        cls,
+        text: str,
+        *,
+        data_directory: Optional[str | PathLike[str]] = None,
+        output: Optional[str | PathLike[str]] = None,
+        sketch: bool = False,
+    ) -> Self: ...
+    def advance(self, *, singly: bool = False) -> Tuple[int, Optional[Dict[str, Any]], bool]: ...
+    @property
+    def weights(self) -> NDArray[numpy.float32]: ...
+    @property
+    def config(self) -> Dict[str, Any]: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def data(self) -> str: ...
+    @property
+    def clients(self) -> int: ...
+    @property
+    def warnings(self) -> List[str]: ...
+    @property
+    def accountant(self) -> Accountant: ...
+    def plan(self) -> Tuple[int, Optional[float]]: ...
+
+def _presets() -> List[str]: ...
+def _configuration(
+    *,
+    preset: Optional[str] = None,
+    path: Optional[str | PathLike[str]] = None,
+    json: Optional[str] = None,
+    seed: Optional[int] = None,
+    rounds: Optional[int] = None,
+    target_epsilon: Optional[float] = None,
+    hold_out: Optional[int] = None,
+) -> str: ...
+
+class ClientRefusal(ShuffledpError): ...
+
+def _participate(path: str | PathLike[str], vector: Optional[Callable[[NDArray[numpy.float32], int], Any]] = None) -> str: ...
+def _client_status(path: str | PathLike[str]) -> Dict[str, Any]: ...
+def _parameters() -> List[Tuple[str, str, str, Optional[str]]]: ...
 def _panic() -> None:
     """Panics, for the test that a panic becomes an error of ours."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence
 import numpy
 
 from ._curves import rdp_curve
-from ._native import Answer, explain
+from ._native import Answer
+from ._questions import explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,15 +45,33 @@ def _axes(axes: Optional[Axes]) -> Axes:
     return pyplot.subplots()[1]
 
 
-def _draw(axes: Axes, x: Sequence[float], answers: Sequence[Answer]) -> None:
-    """The answer, and what no analysis can go below."""
+def _draw(axes: Axes, x: Sequence[float], answers: Sequence[Answer], published: bool) -> None:
+    """The answer, what no analysis can go below, and what the literature says."""
     upper = numpy.array([answer.value for answer in answers])
     lower = numpy.array([numpy.nan if answer.lower is None else answer.lower for answer in answers])
     standing = "rigorous" if all(answer.standing == "rigorous" for answer in answers) else "not all rigorous"
-    axes.plot(x, upper, label=f"upper bound ({standing})")
+    axes.plot(x, upper, color="C0", linewidth=2.5, label=f"upper bound ({standing})", zorder=3)
     if not numpy.isnan(lower).all():
-        axes.plot(x, lower, linestyle="--", label="lower bound")
+        axes.plot(x, lower, color="C0", linestyle="--", label="lower bound", zorder=3)
+    if published:
+        _draw_published(axes, x, answers)
     axes.legend()
+
+
+def _draw_published(axes: Axes, x: Sequence[float], answers: Sequence[Answer]) -> None:
+    """Every other upper bound that says something, by the name that people know it by."""
+    found = [{bound.id: bound for bound in answer.bounds if bound.kind == "upper"} for answer in answers]
+    known = {identifier: bound for bounds in found for identifier, bound in bounds.items()}
+    ours = {answer.method for answer in answers}
+    colour = 0
+    for identifier, bound in known.items():
+        values = numpy.array([bounds[identifier].value if identifier in bounds else numpy.nan for bounds in found])
+        if identifier in ours or not numpy.isfinite(values).any():
+            continue
+        colour += 1
+        label = bound.name if bound.standing == "rigorous" else f"{bound.name} ({bound.standing})"
+        style = "-" if bound.standing == "rigorous" else ":"
+        axes.plot(x, numpy.where(numpy.isfinite(values), values, numpy.nan), style, color=f"C{1 + colour % 9}", linewidth=1, label=label)
 
 
 def _spans_a_decade(values: Sequence[float]) -> bool:
@@ -64,12 +83,14 @@ def plot_epsilon(
     values: ArrayLike,
     *,
     delta: Optional[float] = None,
+    published: bool = True,
     ax: Optional[Axes] = None,
     **question: Any,
 ) -> Axes:
     """ε against any number of the question, next to what no analysis can go below.
 
-    ``sweep`` names the argument that takes each of ``values``; the others are given as for :func:`shuffledp.epsilon`.
+    ``sweep`` names the argument that takes each of ``values``; the others are given as for :func:`shuffledp.epsilon`. Every other
+    upper bound is drawn as well, by its name and its standing, unless ``published`` is False.
 
     >>> from shuffledp.plotting import plot_epsilon
     >>> axes = plot_epsilon("rounds", [1, 10, 100], clients=10_000, local_epsilon=1, delta=1e-6)
@@ -88,7 +109,7 @@ def plot_epsilon(
         asked: Dict[str, Any] = {"delta": delta, **question, sweep: point}
         answers.append(explain(**asked))
     axes = _axes(ax)
-    _draw(axes, points, answers)
+    _draw(axes, points, answers, published)
     axes.set_xlabel(_LABELS[sweep])
     axes.set_ylabel("ε" if sweep == "delta" else f"ε at δ = {delta}")
     if _spans_a_decade(points):
@@ -98,8 +119,14 @@ def plot_epsilon(
     return axes
 
 
-def plot_delta(epsilons: ArrayLike, *, ax: Optional[Axes] = None, **question: Unpack[QuestionArguments]) -> Axes:
-    """δ against ε: the privacy profile, next to what no analysis can go below.
+def plot_delta(
+    epsilons: ArrayLike,
+    *,
+    published: bool = True,
+    ax: Optional[Axes] = None,
+    **question: Unpack[QuestionArguments],
+) -> Axes:
+    """δ against ε: the privacy profile, next to what no analysis can go below, and unless ``published`` is False every other upper bound.
 
     >>> from shuffledp.plotting import plot_delta
     >>> axes = plot_delta([0.0, 0.05, 0.1], clients=10_000, local_epsilon=1)
@@ -109,7 +136,7 @@ def plot_delta(epsilons: ArrayLike, *, ax: Optional[Axes] = None, **question: Un
     points = [float(value) for value in numpy.asarray(epsilons, dtype=numpy.float64).ravel()]
     answers = [explain(epsilon=point, **question) for point in points]
     axes = _axes(ax)
-    _draw(axes, points, answers)
+    _draw(axes, points, answers, published)
     axes.set_xlabel("ε")
     axes.set_ylabel("δ")
     axes.set_yscale("log")

@@ -4,11 +4,10 @@ use crate::answers::{outcome, warn};
 use crate::arguments::{Arguments, Takes};
 use crate::errors::{NumericalError, ParameterError, raised};
 use crate::interrupt::interruptible_steps;
+use crate::json::object;
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
-use serde_json::Value as Json;
+use pyo3::types::PyDict;
 use shuffledp_accounting::AccountingError;
 use shuffledp_accounting::bound::{Bound as Found, Kind};
 use shuffledp_accounting::catalogue::{self, Options, Target};
@@ -307,6 +306,12 @@ impl Answer {
         object(py, &written)
     }
 
+    /// A card for notebooks: both sides, how certain they are, and what they take for granted.
+    #[pyo3(name = "_repr_html_")]
+    fn html<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("shuffledp._html")?.call_method1("answer", (slf,))
+    }
+
     fn __repr__(&self) -> String {
         let lower = self.lower().map_or("None".to_owned(), |lower| format!("{lower:?}"));
         format!(
@@ -316,30 +321,5 @@ impl Answer {
             self.method(),
             self.standing()
         )
-    }
-}
-
-/// JSON as Python's objects; "inf", which stands for a number there, is one here.
-fn object<'py>(py: Python<'py>, written: &Json) -> PyResult<Bound<'py, PyAny>> {
-    match written {
-        Json::Null => Ok(py.None().into_bound(py)),
-        Json::Bool(value) => value.into_bound_py_any(py),
-        Json::Number(number) => match number.as_u64() {
-            Some(whole) => whole.into_bound_py_any(py),
-            None => number.as_f64().into_bound_py_any(py),
-        },
-        Json::String(text) if text == "inf" => f64::INFINITY.into_bound_py_any(py),
-        Json::String(text) => text.into_bound_py_any(py),
-        Json::Array(items) => {
-            let items = items.iter().map(|item| object(py, item)).collect::<PyResult<Vec<_>>>()?;
-            Ok(PyList::new(py, items)?.into_any())
-        }
-        Json::Object(fields) => {
-            let dict = PyDict::new(py);
-            for (name, value) in fields {
-                dict.set_item(name, object(py, value)?)?;
-            }
-            Ok(dict.into_any())
-        }
     }
 }

@@ -44,6 +44,9 @@ fn latest<T>(work: impl FnOnce(&mut LruCache<String, Survey>) -> T) -> T {
     work(latest.get_or_insert_with(|| LruCache::new(CAPACITY)))
 }
 
+/// From here the caller is so many frames away: the function that asks, the one that names unknown arguments, and the one that goes through arrays.
+const FRAMES: i32 = 4;
+
 /// Hands on what whoever reads a bare number must know.
 pub(crate) fn warn(py: Python<'_>, outcome: &Outcome) -> PyResult<()> {
     let category = py.get_type::<PrivacyWarning>();
@@ -51,7 +54,7 @@ pub(crate) fn warn(py: Python<'_>, outcome: &Outcome) -> PyResult<()> {
     let is_grave = |warning: &Warning| !matches!(warning, Warning::FarApart { .. } | Warning::NoLowerBound);
     for warning in outcome.warnings().into_iter().filter(is_grave) {
         let text = CString::new(warning.words())?;
-        PyErr::warn(py, &category, &text, 1)?;
+        PyErr::warn(py, &category, &text, FRAMES)?;
     }
     Ok(())
 }

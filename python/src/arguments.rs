@@ -148,6 +148,24 @@ impl Arguments {
     }
 }
 
+/// The parameters of a question as `(name, kind, help, default)`, in the table's order.
+#[pyfunction]
+#[pyo3(name = "_parameters")]
+fn parameters() -> Vec<(String, &'static str, &'static str, Option<&'static str>)> {
+    let rows = shuffledp_question::parameter::PARAMETERS.iter().filter(|row| Takes::Question.includes(row.parameter));
+    let kind = |kind| match kind {
+        Kind::Count => "count",
+        Kind::Real => "real",
+        Kind::Word => "word",
+        Kind::Points => "points",
+    };
+    rows.map(|row| (Spelling::Keywords.name(row.parameter), kind(row.kind), row.help, row.default)).collect()
+}
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(parameters, module)?)
+}
+
 /// A whole number: an `int` (NumPy's too), or a float such as `1e6` that is one.
 pub(crate) fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if value.is_none() {

@@ -9,9 +9,13 @@ mod answers;
 mod arguments;
 mod audit;
 mod calibrate;
+mod datasets;
 mod errors;
 mod interrupt;
+mod json;
 mod randomizers;
+mod service;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -21,9 +25,17 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add(module)?;
     interrupt::add(module)?;
+    arguments::add(module)?;
     accounting::add(module)?;
     calibrate::add(module)?;
     accountant::add(module)?;
     randomizers::add(module)?;
+<<<<<<< HEAD
+    datasets::add(module)?;
     audit::add(module)
+=======
+    audit::add(module)?;
+    training::add(module)?;
+    service::add(module)
+>>>>>>> 2b8c18d
 }

@@ -11,7 +11,18 @@ import pytest
 import shuffledp
 from conftest import ROOT
 
-MODULES = ["_bounds", "_curves", "_native", "dp_accounting", "plotting", "randomizers"]
+MODULES = [
+    "_bounds",
+    "_curves",
+    "_html",
+    "_native",
+    "_questions",
+    "_training",
+    "datasets",
+    "dp_accounting",
+    "plotting",
+    "randomizers",
+]
 
 
 @pytest.mark.parametrize("name", ["shuffledp", *(f"shuffledp.{module}" for module in MODULES)])

@@ -18,11 +18,19 @@ def close_pictures():
 
 def test_what_is_drawn_is_what_is_asked():
     axes = plot_epsilon("rounds", [1, 3, 30], delta=1e-6, **ROUND)
-    upper, lower = axes.lines
+    upper, lower, *published = axes.lines
     assert upper.get_xdata().tolist() == [1, 3, 30]
     assert upper.get_ydata().tolist() == [shuffledp.epsilon(delta=1e-6, rounds=t, **ROUND) for t in (1, 3, 30)]
     assert (lower.get_ydata() <= upper.get_ydata()).all()
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["upper bound (rigorous)", "lower bound"]
+    shown = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert shown[:2] == ["upper bound (rigorous)", "lower bound"]
+    # The others by the names that people know, and each as it is in the table.
+    answers = [shuffledp.explain(delta=1e-6, rounds=t, **ROUND) for t in (1, 3, 30)]
+    others = {bound.id: bound for answer in answers for bound in answer.bounds if bound.kind == "upper" and bound.id not in {a.method for a in answers}}
+    names = {bound.name if bound.standing == "rigorous" else f"{bound.name} ({bound.standing})" for bound in others.values()}
+    assert len(published) > 3 and set(shown[2:]) <= names and not any(name in others for name in shown)
+    alone = plot_epsilon("rounds", [1, 3], delta=1e-6, published=False, **ROUND)
+    assert len(alone.lines) == 2
 
 
 def test_given_axes_are_drawn_on():

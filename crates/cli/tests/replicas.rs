@@ -32,13 +32,10 @@ fn balance(address: &str, replicas: Vec<String>) {
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
             let first = next.fetch_add(1, Ordering::SeqCst);
-            let alive = (0..replicas.len())
-                .find_map(|at| TcpStream::connect(&replicas[(first + at) % replicas.len()]).ok());
+            let alive =
+                (0..replicas.len()).find_map(|at| TcpStream::connect(&replicas[(first + at) % replicas.len()]).ok());
             let Some(replica) = alive else { continue };
-            for (mut from, mut to) in [
-                (client.try_clone().unwrap(), replica.try_clone().unwrap()),
-                (replica, client),
-            ] {
+            for (mut from, mut to) in [(client.try_clone().unwrap(), replica.try_clone().unwrap()), (replica, client)] {
                 std::thread::spawn(move || {
                     let _ = std::io::copy(&mut from, &mut to);
                     let _ = to.shutdown(std::net::Shutdown::Both);
@@ -52,7 +49,11 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for file in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(file.file_name());
-        if file.path().is_dir() { copy(&file.path(), &target) } else { fs::copy(file.path(), target).map(drop).unwrap() }
+        if file.path().is_dir() {
+            copy(&file.path(), &target)
+        } else {
+            fs::copy(file.path(), target).map(drop).unwrap()
+        }
     }
 }
 
@@ -120,9 +121,7 @@ fn replicas_on_postgresql_state_the_epsilon_of_the_command_line() {
     replicate(&scene, "server");
     replicate(&scene, "shuffler");
 
-    let mut start = |name: &str, service: &str| {
-        scene.start(name, &format!("{service} --config {name}/{name}.toml"))
-    };
+    let mut start = |name: &str, service: &str| scene.start(name, &format!("{service} --config {name}/{name}.toml"));
     let shufflers = [start("shuffler", "shuffler"), start("shuffler2", "shuffler")];
     let servers = [start("server", "server"), start("server2", "server")];
     let crowd = scene.start("crowd", "client --config client/client.toml --simulate 300 --seed 1 --json");

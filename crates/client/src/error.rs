@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
+    /// What was to be sent is no vector of this model; nothing was sent.
+    #[error("the vector of this client cannot be sent: {0}")]
+    Vector(String),
     /// The configuration makes no sense; the text says what to change.
     #[error("{0}")]
     Config(String),

@@ -29,6 +29,7 @@ mod run;
 mod send;
 pub mod state;
 mod status;
+mod vectors;
 pub mod verify;
 
 pub use assignment::Assignment;
@@ -36,6 +37,7 @@ pub use config::{BudgetConfig, ClientConfig, Floors, Times};
 pub use error::{ClientError, Result};
 pub use init::init;
 pub use participate::{Client, Moment, Step};
-pub use run::{Ended, run};
+pub use run::{Ended, run, run_with};
 pub use shuffledp_host::{Clock, SystemClock};
 pub use status::Status;
+pub use vectors::Vectors;

@@ -9,10 +9,9 @@ use crate::participate::{Interrupt, Moment};
 use crate::report::sealed_report;
 use crate::send::{Sent, Waiting, send};
 use crate::state::State;
+use crate::vectors::{Vectors, finite};
 use shuffledp_host::Clock;
 use shuffledp_learning::collect::Collector;
-use shuffledp_learning::data::Examples;
-use shuffledp_learning::models::Model;
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
 use shuffledp_wire::{RoundOffer, ShufflerKeys, SystemRandom};
@@ -45,8 +44,8 @@ pub(crate) struct Outbox {
 pub(crate) struct Courier {
     pub(crate) link: Arc<Link>,
     pub(crate) state: SharedState,
-    /// Its client's one example.
-    pub(crate) own: Arc<Examples>,
+    /// What its client sends.
+    pub(crate) vectors: Arc<dyn Vectors>,
     pub(crate) times: Times,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) rng: ReleaseRng,
@@ -83,8 +82,8 @@ impl Courier {
     /// Makes a report and keeps it on the disk, in the place of an older one: its round is over.
     async fn make(&mut self, job: Job) -> Result<()> {
         let (context, closes) = (job.round.context(), job.round.closes);
-        let (link, own) = (Arc::clone(&self.link), Arc::clone(&self.own));
-        let sealed = tokio::task::spawn_blocking(move || seal(&link.assignment, &own, &job)).await;
+        let (link, vectors) = (Arc::clone(&self.link), Arc::clone(&self.vectors));
+        let sealed = tokio::task::spawn_blocking(move || seal(&link.assignment, &*vectors, &job)).await;
         let sealed = sealed.map_err(|error| ClientError::Interrupted(error.to_string()))??;
         (self.interrupt)(Moment::Sealed)?;
         let shuffler_url = &self.link.assignment.task().shuffler_url;
@@ -118,25 +117,11 @@ impl Courier {
     }
 }
 
-/// The gradient of its own example, randomized and sealed. One that is not finite counts as zeros: the server chose the weights, and must not learn from a missing
-/// report at which records they overflow.
-fn seal(assignment: &Assignment, own: &Examples, job: &Job) -> Result<Vec<u8>> {
-    let gradient = assignment.model.fold_gradients_or_zeros(
-        &job.weights,
-        own,
-        &[0],
-        Vec::<f32>::new,
-        |own, client| {
-            own.extend_from_slice(client.gradient);
-            Ok(())
-        },
-        |all, more| {
-            all.extend(more);
-            Ok(())
-        },
-    )?;
+/// The vector of this client, randomized and sealed.
+fn seal(assignment: &Assignment, vectors: &dyn Vectors, job: &Job) -> Result<Vec<u8>> {
+    let vector = finite(vectors, assignment, job.round.round, &job.weights)?;
     let mut release = ReleaseRng::from_operating_system()?;
     let mut system = SystemRandom::from_operating_system().map_err(ClientError::wire("sealing a report"))?;
     let mut frame = assignment.frames.blank();
-    sealed_report(assignment, &job.round, &job.keys, &gradient, &mut release, &mut system, &mut frame)
+    sealed_report(assignment, &job.round, &job.keys, &vector, &mut release, &mut system, &mut frame)
 }

@@ -1,10 +1,12 @@
 //! One client: verify → charge → coin; and if it says yes, in the outbox: gradient → randomize → seal → keep → send.
 
+use crate::assignment::Assignment;
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
 use crate::link::{Link, Next};
 use crate::outbox::{Courier, Job, Outbox, SharedState, locked};
 use crate::state::State;
+use crate::vectors::{Gradient, Vectors};
 use shuffledp_accounting::accountant::ANALYSIS;
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_learning::data::{Clients, Examples};
@@ -68,6 +70,11 @@ impl Client {
     /// Opens the state folder, loads its own example, and fetches and verifies the task. In this order: a client whose budget is in use or damaged does
     /// not show itself.
     pub async fn open(config: &ClientConfig) -> Result<Self> {
+        Self::open_with(config, None).await
+    }
+
+    /// The same, with `vectors` in place of the gradient of the task's model on its own example, which is not loaded then.
+    pub async fn open_with(config: &ClientConfig, vectors: Option<Arc<dyn Vectors>>) -> Result<Self> {
         config.check()?;
         let state = State::open(&config.state, config.budget)?;
         if state.is_repriced() {
@@ -78,16 +85,21 @@ impl Client {
                 "the rounds so far were charged by an earlier analysis; this is what today's makes of them, and further rounds are added to it"
             );
         }
-        let own = own_example(config)?;
+        let own = if vectors.is_none() { Some(own_example(config)?) } else { None };
         let link = Arc::new(Link::open(config).await?);
-        let own = link.assignment.prepared(own, config.data_directory.as_deref())?;
-        let (state, own) = (Arc::new(Mutex::new(state)), Arc::new(own));
+        let prepared = |own| link.assignment.prepared(own, config.data_directory.as_deref());
+        let vectors = match (vectors, own.map(prepared).transpose()?) {
+            (Some(vectors), _) => vectors,
+            (None, Some(own)) => Arc::new(Gradient(own)),
+            (None, None) => return Err(ClientError::Config("this client has nothing to send".to_owned())),
+        };
+        let state = Arc::new(Mutex::new(state));
         let (clock, interrupt): (Arc<dyn Clock>, Interrupt) = (Arc::new(SystemClock), Arc::new(|_| Ok(())));
         let (send, jobs) = unbounded_channel();
         let courier = Courier {
             link: Arc::clone(&link),
             state: Arc::clone(&state),
-            own,
+            vectors,
             times: config.times,
             clock: Arc::clone(&clock),
             rng: ReleaseRng::from_operating_system()?,
@@ -115,6 +127,11 @@ impl Client {
         self.decider.interrupt = Arc::new(interrupt);
         self.outbox.courier.interrupt = Arc::clone(&self.decider.interrupt);
         self
+    }
+
+    /// The task, verified.
+    pub fn assignment(&self) -> &Assignment {
+        &self.decider.link.assignment
     }
 
     /// What is known of its budget.

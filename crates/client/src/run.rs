@@ -4,9 +4,11 @@ use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
 use crate::participate::{Client, Decider, Step};
 use crate::send::{Waiting, about};
+use crate::vectors::Vectors;
 use shuffledp_host::SystemClock;
 use shuffledp_randomizers::ReleaseRng;
 use shuffledp_transport::Shutdown;
+use std::sync::Arc;
 
 /// Why a client ended without a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +25,15 @@ pub enum Ended {
 ///
 /// What may pass (no answer, a garbled one) is tried again later; what will not (floors, equivocation, a damaged state folder) is an error.
 pub async fn run(config: &ClientConfig, shutdown: Shutdown) -> Result<Ended> {
+    run_with(config, None, shutdown).await
+}
+
+/// The same, with `vectors` in place of the gradient of the task's model on its own example.
+pub async fn run_with(config: &ClientConfig, vectors: Option<Arc<dyn Vectors>>, shutdown: Shutdown) -> Result<Ended> {
     let waiting = Waiting { clock: &SystemClock, times: &config.times, shutdown: &shutdown };
     let mut rng = ReleaseRng::from_operating_system()?;
     let client = loop {
-        match Client::open(config).await {
+        match Client::open_with(config, vectors.clone()).await {
             Ok(client) => break client,
             Err(error) if error.is_temporary() => tracing::warn!(%error, "the task cannot be had yet"),
             Err(error) => return Err(error),

@@ -146,7 +146,7 @@ impl Aggregator {
         self.__copy__(py)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let (py, aggregator) = (slf.py(), slf.get());
         let saved = aggregator.state().save();
         let parts = (aggregator.randomizer.clone_ref(py), PyBytes::new(py, &saved));
@@ -166,6 +166,9 @@ impl Aggregator {
         format!("<shuffledp.randomizers.Aggregator of {} reports>", self.count())
     }
 }
+
+/// What a pickle holds: how to make it again, and of what.
+type Reduced<'py> = (Bound<'py, PyAny>, (Py<PyAny>, Bound<'py, PyBytes>));
 
 /// A thread's share of a batch, and how many reports of it were skipped.
 type Part = (Box<dyn Aggregate>, u64);

@@ -10,7 +10,10 @@
 //! `docs/theory/composition.md`.
 
 mod alike;
+mod running;
 mod state;
+
+pub use running::Running;
 
 use crate::catalogue::Target;
 use crate::displacement::Composed;

@@ -128,7 +128,7 @@ impl Composed {
     }
 
     /// How many shuffled rounds there were.
-    fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.rounds.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
     }
 
@@ -142,6 +142,12 @@ impl Composed {
         let mut parts: Vec<_> = self.rounds.iter().map(|(round, count)| (lattice(round), *count)).collect();
         parts.extend(releases.iter().map(|(release, count)| (cache::release(release, per_deviation), *count)));
         Ok(Rounds::new(parts))
+    }
+
+    /// The losses of everything, one by one, resolved down to `floor`. `None` if something has no
+    /// bound.
+    pub(crate) fn losses(&self, floor: f64) -> Result<Option<Rounds>> {
+        if self.is_open { Ok(None) } else { self.together(floor, Order::RecordFirst).map(Some) }
     }
 
     /// All Gaussian outputs together, if there are any. An error if they are too many to be

@@ -50,7 +50,7 @@ const MAX_STRETCH: f64 = 16.0;
 
 /// The masses of all rounds together may exceed 1 by a factor of up to e^ this before that is
 /// charged where mass was cut off: until then the allowance for reading covers it.
-const NEGLIGIBLE_GROWTH: f64 = 1.0;
+pub(super) const NEGLIGIBLE_GROWTH: f64 = 1.0;
 
 /// Supports up to this many points are not cut.
 const ALWAYS_COMPLETE: f64 = 16_384.0;

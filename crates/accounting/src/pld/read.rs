@@ -153,7 +153,7 @@ impl<D: Rounding> Rounds<D> {
     }
 
     /// The order whose tilt suits `delta`, and about the ε that it gives by Rényi DP.
-    fn order_for(&self, delta: f64) -> Result<(f64, f64)> {
+    pub(super) fn order_for(&self, delta: f64) -> Result<(f64, f64)> {
         let infinite: f64 = self.parts.iter().map(|(lattice, count)| lattice.infinity * *count as f64).sum();
         let finite = if infinite < 0.999 * delta { delta - infinite } else { delta };
         minimise_over_orders(Orders::Reals, self.max_order(), |order| {
@@ -182,22 +182,7 @@ impl<D: Rounding> Rounds<D> {
     }
 
     fn read_epsilon(&self, composed: &Tilted, from_top: &FromTop, delta: f64) -> Result<f64> {
-        let finite = (delta - composed.infinity) * (1.0 - D::DIRECTION.sign() * composed.reading_error());
-        if D::DIRECTION == Direction::Down {
-            let crossing = if finite > 0.0 { composed.crossing(from_top, finite) } else { None };
-            return Ok((crossing.unwrap_or(0.0) - self.loss_error()).max(0.0));
-        }
-        // What was lost below windows gets a share of δ. Every share whose ε passes is an answer;
-        // the first is nearly always enough.
-        for share in RESERVED {
-            let rest = finite * (1.0 - if composed.lost > 0.0 { share } else { 0.0 });
-            let epsilon =
-                if rest > 0.0 { composed.crossing(from_top, rest).unwrap_or(composed.bottom()) } else { f64::INFINITY };
-            if composed.reserve(epsilon) <= finite - rest || epsilon == f64::INFINITY {
-                return Ok((epsilon + self.loss_error()).max(0.0));
-            }
-        }
-        Ok(f64::INFINITY)
+        epsilon_of::<D>(composed, from_top, delta, self.loss_error())
     }
 
     /// Beyond it tilting costs too much, or leaves a single point of the lattice.
@@ -214,6 +199,31 @@ impl<D: Rounding> Rounds<D> {
     }
 }
 
+/// ε at `delta` of composed rounds whose losses may have been moved by `loss_error` in all.
+pub(super) fn epsilon_of<D: Rounding>(
+    composed: &Tilted,
+    from_top: &FromTop,
+    delta: f64,
+    loss_error: f64,
+) -> Result<f64> {
+    let finite = (delta - composed.infinity) * (1.0 - D::DIRECTION.sign() * composed.reading_error());
+    if D::DIRECTION == Direction::Down {
+        let crossing = if finite > 0.0 { composed.crossing(from_top, finite) } else { None };
+        return Ok((crossing.unwrap_or(0.0) - loss_error).max(0.0));
+    }
+    // What was lost below windows gets a share of δ. Every share whose ε passes is an answer;
+    // the first is nearly always enough.
+    for share in RESERVED {
+        let rest = finite * (1.0 - if composed.lost > 0.0 { share } else { 0.0 });
+        let epsilon =
+            if rest > 0.0 { composed.crossing(from_top, rest).unwrap_or(composed.bottom()) } else { f64::INFINITY };
+        if composed.reserve(epsilon) <= finite - rest || epsilon == f64::INFINITY {
+            return Ok((epsilon + loss_error).max(0.0));
+        }
+    }
+    Ok(f64::INFINITY)
+}
+
 /// A δ may be this far from another, in logarithms, to be read in its units: what underflows there
 /// is e^−745 of it.
 const NEARBY: f64 = 50.0;
@@ -221,7 +231,7 @@ const NEARBY: f64 = 50.0;
 /// The values that [`Tilted::crossing`] has visited from the top down, in units of the δ that was
 /// asked first. They are kept so that further δ cost little.
 #[derive(Default)]
-struct FromTop(RefCell<Descent>);
+pub(super) struct FromTop(RefCell<Descent>);
 
 #[derive(Default)]
 struct Descent {

@@ -24,8 +24,8 @@ mod memory;
 mod postgres;
 mod sqlite;
 
-pub use folder::SqliteFolder;
 pub(crate) use database::sqlite_error;
+pub use folder::SqliteFolder;
 pub(crate) use folder::hash as context_hash;
 pub use memory::SqliteMemory;
 pub(crate) use postgres::LEASE;

@@ -1,0 +1,1 @@
+"""A linear model on digits, trained on Flower with shuffled reports."""
