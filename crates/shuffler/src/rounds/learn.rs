@@ -9,7 +9,7 @@ use crate::error::{Result, ShufflerError};
 use crate::store::{Memory, RoundStore, RoundTerms};
 use crate::writer::Writer;
 use shuffledp_transport::{TransportError, bytes_at_most, join};
-use shuffledp_wire::{RoundOffer, Signed, TaskHash, VerifyingKey, WireError, inner_len, paths, report_len};
+use shuffledp_wire::{RoundOffer, Signed, TaskHash, VerifyingKey, inner_len, paths, report_len};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -224,7 +224,6 @@ impl Learner {
                 shared.health.storage_failed(&error);
                 tracing::error!(%error, "a round's store could not be made; it is tried again");
             }
-            Err(error) => tracing::error!(%error, "a round's store could not be made; it is tried again"),
         }
     }
 
