@@ -2,13 +2,15 @@
 
 CARGO ?= cargo
 
-.PHONY: help test explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz-wire chaos postgres chaos-postgres bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
+.PHONY: help test test-checked explore explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz-wire chaos postgres chaos-postgres bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
-	@echo "make lint    format check, clippy, cargo deny"
+	@echo "make lint    format, house style, links, dependencies, spelling, clippy, documentation without warnings"
 	@echo "make explorer          the page of 'shuffledp explore', and a program that carries it, in target/release"
 	@echo "make test-explorer     the page in a headless Chromium, against the command line"
+	@echo "make test-checked      every Rust test with debug assertions and overflow checks; PACKAGES=\"-p NAME\" chooses"
+	@echo "make explore           property tests with ROUNDS random seeds; failing seeds are kept"
 	@echo "make test-flower       shuffledp.flower, its example app and a histogram on Ray, in a venv of their own; part of make test"
 	@echo "make test-pfl          shuffledp.pfl, likewise"
 	@echo "make test-opacus       shuffledp.opacus, with PyTorch: 5.5 GB"
@@ -48,12 +50,36 @@ test-flower test-pfl test-opacus: test-%:
 	@CARGO="$(CARGO)" bash tools/python.sh setup
 	@CARGO="$(CARGO)" bash tools/python.sh framework $*
 
-lint:
-	@CARGO="$(CARGO)" bash tools/need.sh rustfmt clippy
+# The first half takes seconds, and `make test` does it too. cargo-deny is built once, in some minutes, and typos comes
+# as a wheel; both stay below target/tools.
+lint: target/tools/bin/cargo-deny target/tools/python/bin/typos
+	@CARGO="$(CARGO)" bash tools/need.sh rustfmt clippy python
 	$(CARGO) fmt --all -- --check
+	python3 tools/prose.py
+	python3 tools/links.py
+	CARGO="$(CARGO)" python3 tools/dependencies.py
+	target/tools/python/bin/typos
+	target/tools/bin/cargo-deny --all-features check bans licenses sources
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
-	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deny
-	$(CARGO) deny check bans licenses sources
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps --document-private-items
+
+CARGO_DENY_VERSION = 0.20.2
+
+target/tools/bin/cargo-deny:
+	$(CARGO) install --locked --root target/tools cargo-deny@$(CARGO_DENY_VERSION)
+
+target/tools/python/bin/typos: tools/requirements-lint.txt
+	python3 -m venv target/tools/python
+	target/tools/python/bin/pip install --quiet --requirement $<
+	@touch $@
+
+# ROUNDS random seeds for every property test; those that fail are kept in tools/failing-seeds.txt.
+explore:
+	CARGO="$(CARGO)" python3 tools/explore.py $(or $(ROUNDS),10)
+
+# The same tests as in `make test`, with debug assertions and overflow checks in every crate; builds everything anew.
+test-checked:
+	PROPTEST_RNG_SEED=1 $(CARGO) test --profile checked $(or $(PACKAGES),--workspace) --no-fail-fast
 
 both-sides:
 	BOTH_SIDES_QUESTIONS=10000 $(CARGO) test --release -p shuffledp-accounting --test both_sides

@@ -50,8 +50,11 @@ if [ "$postgres" -ne 0 ] && [ "${CI:-}" = true ]; then exit 1; fi
 check "format" "$CARGO" fmt --all -- --check
 check "documentation links" python3 tools/links.py
 check "link checker" python3 tools/test_links.py
+check "dependencies" python3 tools/dependencies.py
+check "house style" python3 tools/prose.py
 check "clippy" "$CARGO" clippy --quiet --release --workspace --all-targets -- -D warnings
 tests "Rust tests" "$CARGO" test --release --workspace --no-fail-fast
+check "seeds that failed before" python3 tools/explore.py --replay
 check "deployment files" python3 tools/test_deploy.py
 check "Python wheel" bash tools/python.sh setup
 tests "Python tests" bash tools/python.sh test

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import sys
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# The scene of server, shuffler and clients is that of the package's own tests.
+sys.path.append(str(ROOT / "python" / "tests"))
+
+
+def program() -> str:
+    """The program that `make` built."""
+    path = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "shuffledp"
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is missing; build it with: cargo build --release")
+    return str(path)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -147,7 +147,7 @@ fn divergence(
     Ok(bounds.map(|bound| bound.value).fold(f64::INFINITY, f64::min))
 }
 
-/// One bound: a number, which side of the truth it is on, what it is worth, and where it comes from.
+/// One bound: a number, which side of the truth it is on, its status, and where it comes from.
 #[pyclass(name = "Bound", module = "shuffledp", frozen, get_all)]
 pub(crate) struct PrivacyBound {
     /// The method's identifier.
@@ -243,7 +243,7 @@ impl Answer {
         self.outcome.best.id
     }
 
-    /// What it is worth.
+    /// Its status: rigorous, conjectured, asymptotic or flawed.
     #[getter]
     fn standing(&self) -> &'static str {
         self.outcome.best.standing.word(self.outcome.best.kind)

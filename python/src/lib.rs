@@ -30,12 +30,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     calibrate::add(module)?;
     accountant::add(module)?;
     randomizers::add(module)?;
-<<<<<<< HEAD
     datasets::add(module)?;
-    audit::add(module)
-=======
     audit::add(module)?;
     training::add(module)?;
     service::add(module)
->>>>>>> 2b8c18d
 }

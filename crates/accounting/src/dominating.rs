@@ -3,6 +3,7 @@
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::powf;
 use crate::pair::{LinearPair, Resolution, envelope, upper};
 use crate::pld::{Divergences, LossLattice, Rounds, cache};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
@@ -253,7 +254,7 @@ impl ByRenyi {
 
 impl Analysis for ByRenyi {
     fn epsilon(&self, delta: f64) -> Result<Answer> {
-        let resolution = self.pairs.resolution_for(delta.powf(BEYOND));
+        let resolution = self.pairs.resolution_for(powf(delta, BEYOND));
         self.analysis(resolution).epsilon(delta)
     }
 

@@ -82,11 +82,6 @@ where
     })
 }
 
-/// Waits for one piece of work that is no service.
-pub(crate) fn wait<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
-    on_runtime(async { Ok(work.await) })
-}
-
 /// A service's configuration: read once to start, and again at every SIGHUP.
 pub(crate) struct Configured<C, R> {
     /// Reads it.

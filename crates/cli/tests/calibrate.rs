@@ -141,7 +141,7 @@ fn the_page_shows_the_answer_and_every_bound() {
     result.assert_decent(line);
     let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
     let claim = result.stdout.lines().next().unwrap();
-    for needed in [claim, "Calibrated for a target ε: rounds", "local-composition", "What does not apply"] {
+    for needed in [claim, "Calibrated for a target ε: rounds", "local-composition", "Bounds that do not apply"] {
         assert!(page.contains(needed), "{needed}");
     }
 }

@@ -175,12 +175,12 @@ fn the_page_says_what_was_charged() {
         ),
         (
             "kind = 'shuffled-noisy-sgd'\nblocks = 3\nclip = 1\nlocal_epsilon = 1\nhides = 'block'",
-            "without any δ, should the order of the blocks be known",
+            "If the order of the blocks is known: ε",
             "ithout privacy",
         ),
         (
             "kind = 'check-in'\nrate = 0.5\nclip = 1\nrandomizer = { name = 'gaussian', sigma = 20 }",
-            "No ε without a δ, should the shuffler collude with the server",
+            "If shuffler and server collude: no ε at δ = 0",
             "ε ≤ inf",
         ),
         ("kind = 'no-privacy'\nsampled = 100", "6 rounds without privacy", "collude"),
@@ -324,7 +324,7 @@ fn held_out_examples_are_named_wherever_the_accuracy_is() {
     let folder = folder("");
     let result = train(folder.path(), "--config small.toml --hold-out 100 -o run --report page.html");
     assert_eq!(result.code, Some(0), "{result:?}");
-    let said = "accuracy is that on 100 training examples held out, which are no clients; the test set is not used";
+    let said = "accuracy is on 100 held-out training examples, which are not clients; the test set is not used";
     let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(result.stderr.contains(said) && page.contains(said), "{result:?}");
     assert!(page.contains("accuracy on held-out training examples") && !page.contains("test accuracy"));

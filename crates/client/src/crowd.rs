@@ -225,12 +225,11 @@ impl Crowd {
             let (link, config, clock) = (Arc::clone(&self.link), Arc::clone(&self.config), Arc::clone(&self.clock));
             let (reports, shutdown) = (Arc::clone(&reports), shutdown.clone());
             workers.spawn(async move {
-                let mut rng = ReleaseRng::from_operating_system()?;
                 let wait = Waiting { clock: &*clock, times: &config.times, shutdown: &shutdown };
                 let url = &link.assignment.task().shuffler_url;
                 let mut acknowledged = 0;
                 while let Some(report) = next(&reports).await {
-                    match send(&link, url, closes, report.into(), &wait, &mut rng).await {
+                    match send(&link, url, closes, report.into(), &wait).await {
                         Sent::Acknowledged => acknowledged += 1,
                         Sent::Late => {}
                         Sent::Stopped => return Ok(None),

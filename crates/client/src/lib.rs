@@ -1,4 +1,4 @@
-//! The client: it trusts nobody but itself.
+//! The client: it verifies every message and keeps its own privacy budget.
 //!
 //! It verifies what server and shuffler say, refuses what is below its own floors, keeps a lifetime budget of its own on disk, flips its own coin, and
 //! only then takes a gradient on its own example, randomizes it, seals it twice and sends it. Follow one round: [`Client::step`].

@@ -8,8 +8,9 @@ use crate::verify;
 use serde::Deserialize;
 use shuffledp_host::Clock;
 use shuffledp_transport::reqwest::header::CONTENT_TYPE;
-use shuffledp_transport::{HttpClient, TransportError, bytes_at_most, join};
+use shuffledp_transport::{HttpClient, TransportError, bytes_at_most, join, retry_after};
 use shuffledp_wire::{RoundContext, RoundOffer, ShufflerKeys, Signed, Task, paths};
+use std::time::Duration;
 
 /// A verified task, and the way to its server and shuffler.
 pub(crate) struct Link {
@@ -26,6 +27,14 @@ pub(crate) enum Next {
     Decide(RoundOffer),
     /// The task is over.
     Finished,
+}
+
+/// What a report was answered.
+pub(crate) enum Posted {
+    /// It is on the shuffler's disk.
+    Acknowledged,
+    /// It is to be sent again, after the time that was asked for.
+    Again { status: u16, after: Option<Duration> },
 }
 
 /// What a client wants to know of `GET /v1/privacy`.
@@ -106,12 +115,15 @@ impl Link {
         Ok((keys, weights))
     }
 
-    /// Sends a sealed report. Anything but the one answer that says "on the disk" is a failure.
-    pub(crate) async fn post_report(&self, shuffler_url: &str, sealed: bytes::Bytes) -> Result<()> {
+    /// Sends a sealed report. Anything but the one answer that says "on the disk" means to send it again.
+    pub(crate) async fn post_report(&self, shuffler_url: &str, sealed: bytes::Bytes) -> Result<Posted> {
         let request = self.http.post(&join(shuffler_url, paths::REPORTS))?;
         let request = request.header(CONTENT_TYPE, paths::CONTENT_TYPE).body(sealed);
-        let status = request.send().await.map_err(TransportError::from)?.status().as_u16();
-        if status == ACCEPTED { Ok(()) } else { Err(ClientError::Answer { what: "the report", status }) }
+        let response = request.send().await.map_err(TransportError::from)?;
+        Ok(match response.status().as_u16() {
+            ACCEPTED => Posted::Acknowledged,
+            status => Posted::Again { status, after: retry_after(&response) },
+        })
     }
 }
 

@@ -96,7 +96,7 @@ impl Courier {
         let Some((pending, sealed)) = locked(&self.state).pending()? else { return Ok(true) };
         let waiting = Waiting { clock: &*self.clock, times: &self.times, shutdown };
         let (url, closes) = (&pending.shuffler_url, pending.closes);
-        match send(&self.link, url, closes, sealed.into(), &waiting, &mut self.rng).await {
+        match send(&self.link, url, closes, sealed.into(), &waiting).await {
             Sent::Stopped => return Ok(false),
             Sent::Acknowledged => (self.interrupt)(Moment::Acknowledged)?,
             Sent::Late => tracing::debug!(round = pending.context.round, "the window closed before an acknowledgement"),

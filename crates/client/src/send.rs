@@ -1,10 +1,10 @@
 //! The same bytes, until they are acknowledged.
 
 use crate::config::Times;
-use crate::link::Link;
+use crate::link::{Link, Posted};
 use shuffledp_host::Clock;
 use shuffledp_randomizers::Randomness;
-use shuffledp_transport::Shutdown;
+use shuffledp_transport::{Pauses, Shutdown};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -22,16 +22,16 @@ pub(crate) enum Sent {
 /// Sends a report to the shuffler, again and again, with growing pauses. Never another one in its place: the shuffler counts equal bytes once.
 ///
 /// Whatever the answer was, it is tried again until the window closes: a shuffler that does not know the round yet, that is full or that starts again
-/// says no for now only.
+/// says no for now only. What it asks for with `Retry-After` is waited for, and a little more, so that not all come back at one moment.
 pub(crate) async fn send(
     link: &Link,
     shuffler_url: &str,
     closes: u64,
     sealed: bytes::Bytes,
     wait: &Waiting<'_>,
-    rng: &mut (dyn Randomness + Send),
 ) -> Sent {
-    let mut pause = wait.times.first_retry_seconds;
+    let seconds = Duration::from_secs_f64;
+    let mut pauses = Pauses::new(seconds(wait.times.first_retry_seconds), seconds(wait.times.longest_retry_seconds));
     loop {
         if wait.clock.now() >= closes {
             return Sent::Late;
@@ -40,14 +40,22 @@ pub(crate) async fn send(
             answer = link.post_report(shuffler_url, sealed.clone()) => answer,
             () = wait.shutdown.stopped() => return Sent::Stopped,
         };
-        match answer {
-            Ok(()) => return Sent::Acknowledged,
-            Err(error) => tracing::debug!(%error, "the report is sent again"),
-        }
-        if !wait.nap(pause, rng).await {
+        let asked = match answer {
+            Ok(Posted::Acknowledged) => return Sent::Acknowledged,
+            Ok(Posted::Again { status, after }) => {
+                tracing::debug!(status, "the report is sent again");
+                after
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the report is sent again");
+                None
+            }
+        };
+        // Not past the window's end, after which it is too late in any case.
+        let left = Duration::from_millis(closes.saturating_sub(wait.clock.now()));
+        if !wait.until(Instant::now() + pauses.next(asked).min(left)).await {
             return Sent::Stopped;
         }
-        pause = (2.0 * pause).min(wait.times.longest_retry_seconds);
     }
 }
 

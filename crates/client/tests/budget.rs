@@ -5,7 +5,7 @@
 mod common;
 
 use common::World;
-use shuffledp_accounting::scheme::{RandomizerSpec, Round, Scheme};
+use shuffledp_accounting::scheme::{Mechanism, RandomizerSpec, Round, Scheme};
 use shuffledp_client::state::{Offer, State};
 use shuffledp_client::{BudgetConfig, Client, ClientError, Ended, Status, run};
 use shuffledp_transport::Shutdown;
@@ -203,4 +203,30 @@ async fn a_client_whose_budget_is_in_use_or_damaged_does_not_show_itself() {
     assert!(matches!(Client::open(&config).await.err(), Some(ClientError::Damaged { .. })));
     assert!(Status::read(&config).is_err());
     assert!(world.take_exchanges().is_empty());
+}
+
+/// Written by the program of version 1 of the state: two rounds offered, the last of them round 3. Whatever the state
+/// becomes, this file has to open and say as much.
+#[test]
+fn a_state_of_version_1_opens_and_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let file = include_bytes!("fixtures/state-1/budget.json");
+    std::fs::write(folder.path().join("budget.json"), file).unwrap();
+    let mut state = State::open(folder.path(), BUDGET).unwrap();
+    let rounds: u64 = state.ledger().accountant().ledger().iter().map(|entry| entry.count).sum();
+    assert_eq!(rounds, 2);
+    let charged = state.ledger().accountant().ledger()[0].round;
+    let expected = Round {
+        scheme: Scheme::check_in(20_000, 0.2, 0.0).unwrap(),
+        randomizer: RandomizerSpec::new(Mechanism::PrivUnit { local_epsilon: 2.0, dimension: 500 }).unwrap(),
+    };
+    assert_eq!(charged, expected);
+    let task = "02e550b8e87736d12e931bd2cca4c921ae87640fd1c1bb2b116053f4d576490d".parse().unwrap();
+    let offered = |round| RoundContext { task, ..context(0, round) };
+    assert!(matches!(state.judge(&offered(2)), Err(ClientError::WentBack { .. })), "{:?}", state.judge(&offered(2)));
+    assert_eq!(state.judge(&offered(4)).unwrap(), Offer::New);
+    state.charge(offered(4), charged).unwrap();
+    drop(state);
+    let state = State::open(folder.path(), BUDGET).unwrap();
+    assert_eq!(state.ledger().accountant().ledger()[0].count, 3);
 }

@@ -80,9 +80,9 @@ impl PrivateCoin {
             "a finite number above 0 (at 0 a report says nothing)",
             local_epsilon,
         )?;
-        // Rounded down: libm's tanh errs by less than two units in the last place, four are taken
-        // off.
-        let lean = (libm::tanh(local_epsilon / 2.0) * (1.0 - 2.0 * f64::EPSILON)).min(1.0 - f64::EPSILON / 2.0);
+        // Rounded down: libm's tanh errs by up to 2.1 units in the last place, at least four are
+        // taken off.
+        let lean = (libm::tanh(local_epsilon / 2.0) * (1.0 - 4.0 * f64::EPSILON)).min(1.0 - f64::EPSILON / 2.0);
         let half_width = (lean * HALF as f64).floor();
         require(half_width >= 1.0, "local-epsilon", "above 1e-18 (below that no coin leans at all)", local_epsilon)?;
         Ok(Self { half_width })

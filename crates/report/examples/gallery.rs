@@ -171,7 +171,7 @@ fn page(plots: &[Plot]) -> Result<Page, ReportError> {
             "for the shuffle of all clients: Feldman, McMillan, Talwar 2021 (arXiv 2012.12803)",
         ])?
         .row(["gaussian-pair", "for the Gaussian randomizer: Liew, Takahashi 2022 (arXiv 2206.09569), Theorem 1"])?;
-    let mut folded = Section::new("What does not apply").folded();
+    let mut folded = Section::new("Bounds that do not apply").folded();
     folded.table(silent);
     Ok(Page::new("Privacy report")
         .subtitle("1,000,000 clients, 1,000 sampled per round, any 2-LDP randomizer, 100,000 rounds")

@@ -7,21 +7,9 @@ use crate::link::{Link, date};
 use crate::plan::Plan;
 use crate::store::{FileStore, PostgresStore};
 use crate::timekeeper::duration;
-use axum::Router;
 use shuffledp_host::{Clock, SystemClock};
-use shuffledp_transport::{ListenConfig, Shutdown, serve};
+use shuffledp_transport::Finding;
 use std::error::Error;
-
-/// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Finding {
-    /// Its name: `task`, `keys`, `store`, `listen` or `shuffler`.
-    pub what: &'static str,
-    /// Whether it is as it should be.
-    pub is_good: bool,
-    /// What was found, or what is wrong and what to change.
-    pub sentence: String,
-}
 
 /// Looks at everything that a start needs. The store is neither made nor changed, and a server that runs is not disturbed.
 pub async fn check(config: &ServerConfig) -> Vec<Finding> {
@@ -30,22 +18,25 @@ pub async fn check(config: &ServerConfig) -> Vec<Finding> {
         let planned = tokio::task::spawn_blocking(move || Plan::new(&config)).await;
         planned.map_err(|error| ServerError::Interrupted(error.to_string())).flatten()
     };
-    let task = plan.as_ref().map(|plan| format!("task {}", plan.hash())).map_err(|error| in_full(error));
+    let task = plan.as_ref().map(|plan| plan.hash().to_string()).map_err(|error| in_full(error));
     let mut findings = vec![
         finding("task", task),
         finding("keys", keys(config).map_err(|error| in_full(&error))),
         finding("store", store(config).map_err(|error| in_full(&error))),
-        finding("listen", listen(&config.listen).await),
     ];
+    findings.extend(config.listen.findings());
     if let Ok(plan) = plan {
         findings.push(finding("shuffler", shuffler(config, &plan).await));
     }
     findings
 }
 
-fn finding(what: &'static str, outcome: std::result::Result<String, String>) -> Finding {
-    let is_good = outcome.is_ok();
-    Finding { what, is_good, sentence: outcome.unwrap_or_else(|problem| problem) }
+/// What is right says what was found, and what is wrong what to mend.
+fn finding(what: &str, outcome: std::result::Result<String, String>) -> Finding {
+    match outcome {
+        Ok(found) => Finding::new(format!("{what}: {found}"), Ok::<(), String>(())),
+        Err(problem) => Finding::new(what, Err::<(), String>(problem)),
+    }
 }
 
 fn keys(config: &ServerConfig) -> Result<String> {
@@ -67,19 +58,6 @@ fn store(config: &ServerConfig) -> Result<String> {
         Err(ServerError::InUse(_)) => Ok(format!("{place} is in use by a server that runs")),
         Err(error) => Err(error),
     }
-}
-
-/// Reads the certificate and its key, and listens for a moment: on another port, because a server may be running.
-async fn listen(config: &ListenConfig) -> std::result::Result<String, String> {
-    let mut elsewhere = config.clone();
-    elsewhere.address.set_port(0);
-    elsewhere.admin = None;
-    let (stop, shutdown) = Shutdown::new();
-    let serving = serve(&elsewhere, Router::new(), shutdown).await.map_err(|error| in_full(&error))?;
-    stop.stop();
-    serving.ended().await.map_err(|error| in_full(&error))?;
-    let scheme = if config.tls.is_some() { "https" } else { "http" };
-    Ok(format!("{scheme}://{}", config.address))
 }
 
 async fn shuffler(config: &ServerConfig, plan: &Plan) -> std::result::Result<String, String> {

@@ -7,7 +7,7 @@ use shuffledp_learning::step::StepRule;
 use shuffledp_learning::training::{DataConfig, Preparation};
 use shuffledp_postgres::DatabaseUrl;
 use shuffledp_question::configured::ConfiguredRandomizer;
-use shuffledp_transport::{ClientConfig, ListenConfig};
+use shuffledp_transport::{ClientConfig, ListenConfig, LogLevel};
 use std::path::{Path, PathBuf};
 
 /// Everything a server needs to know.
@@ -22,6 +22,10 @@ pub struct ServerConfig {
     pub database: Option<DatabaseUrl>,
     /// The folder of the server's secret keys.
     pub keys: PathBuf,
+    /// Days after which reports are sealed to a new key, from the next round on; without it only `shuffledp
+    /// server rotate-key` makes one.
+    #[serde(default)]
+    pub rotate_every_days: Option<f64>,
     /// Where it listens.
     pub listen: ListenConfig,
     /// Test examples, for the accuracy that the dashboard shows; they also say what the model's input is. No client's.
@@ -34,6 +38,9 @@ pub struct ServerConfig {
     /// How long things take.
     #[serde(default)]
     pub round: RoundConfig,
+    /// The least important lines that are logged; `info` without it.
+    #[serde(default)]
+    pub log_level: Option<LogLevel>,
     /// How the shuffler is asked whether it is there.
     #[serde(default)]
     pub http: ClientConfig,
@@ -162,7 +169,17 @@ impl ServerConfig {
         config.listen.relative_to(folder);
         config.http.relative_to(folder);
         config.round.check()?;
+        if let Some(days) = config.rotate_every_days
+            && !(days > 0.0 && days <= 3660.0)
+        {
+            return Err(out_of_range("rotate_every_days", "above 0 and at most ten years", days));
+        }
         Ok(config)
+    }
+
+    /// How long a key that reports are sealed to is used, in milliseconds.
+    pub(crate) fn key_lifetime(&self) -> Option<u64> {
+        self.rotate_every_days.map(|days| millis(days * 86_400.0))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The server's secrets: one key that signs, several that open reports. Files that only their owner may read.
 
 use crate::error::{Result, ServerError};
-use shuffledp_host::files;
+use crate::key_history::KeyHistory;
+use shuffledp_host::{Clock, SystemClock, files};
 use shuffledp_wire::{HpkePublicKey, KeyId, ServerSecretKeys, SigningKey, VerifyingKey, WireError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,7 +11,7 @@ use zeroize::Zeroizing;
 /// Signs tasks and rounds; clients and shuffler pin its public half.
 const SIGNING: &str = "signing.key";
 /// Open reports; newest first, one a line.
-const SEALING: &str = "sealing.keys";
+pub(crate) const SEALING: &str = "sealing.keys";
 
 /// What only the server knows. `Debug` shows public halves.
 #[derive(Debug, Clone)]
@@ -55,21 +56,29 @@ impl ServerKeys {
     /// A new key to seal reports to, in front of the older ones, which open what was sealed to them in a round that is open. A running server offers the new one
     /// from its next round on, and deletes the others then.
     pub fn rotate(folder: &Path) -> Result<KeyId> {
+        Self::rotate_at(folder, SystemClock.now())
+    }
+
+    /// The same by another clock.
+    pub(crate) fn rotate_at(folder: &Path, now: u64) -> Result<KeyId> {
         let _alone = lock(folder)?;
         let mut keys = Self::read_sealing(folder)?;
         let id = keys.rotate(usize::MAX)?;
         write_sealing(folder, &keys)?;
+        KeyHistory::note(folder, &keys.public_keys(), None, now)?;
         Ok(id)
     }
 
     /// Those that open reports, after all but the newest were deleted.
-    fn prune(folder: &Path) -> Result<ServerSecretKeys> {
+    fn prune(folder: &Path, now: u64) -> Result<ServerSecretKeys> {
         let _alone = lock(folder)?;
         let mut keys = Self::read_sealing(folder)?;
         if keys.public_keys().len() > 1 {
             keys.keep_newest();
             write_sealing(folder, &keys)?;
         }
+        let newest = keys.public_keys()[0].1.to_string();
+        KeyHistory::note(folder, &keys.public_keys(), Some(&newest), now)?;
         Ok(keys)
     }
 
@@ -86,19 +95,22 @@ pub(crate) struct KeyRing {
     sealing: RwLock<Arc<ServerSecretKeys>>,
     /// Where rotated keys appear.
     folder: Option<PathBuf>,
+    /// Milliseconds until the newest key is replaced; `None` if only an operator replaces it.
+    lifetime: Option<u64>,
 }
 
 impl From<ServerKeys> for KeyRing {
     /// Keys that stay as they are.
     fn from(keys: ServerKeys) -> Self {
-        Self { signing: keys.signing, sealing: RwLock::new(Arc::new(keys.sealing)), folder: None }
+        Self { signing: keys.signing, sealing: RwLock::new(Arc::new(keys.sealing)), folder: None, lifetime: None }
     }
 }
 
 impl KeyRing {
-    /// Those of a folder, followed as they are rotated.
-    pub(crate) fn follow(folder: &Path) -> Result<Self> {
-        Ok(Self { folder: Some(folder.to_owned()), ..ServerKeys::read(folder)?.into() })
+    /// Those of a folder, followed as they are rotated, and rotated when the newest is older than the `lifetime` in
+    /// milliseconds.
+    pub(crate) fn follow(folder: &Path, lifetime: Option<u64>) -> Result<Self> {
+        Ok(Self { folder: Some(folder.to_owned()), lifetime, ..ServerKeys::read(folder)?.into() })
     }
 
     /// Their folder, if they follow one.
@@ -136,9 +148,15 @@ impl KeyRing {
 
     /// Takes up what was rotated, and deletes what was replaced; for the moment between two rounds, when nothing can come any more that was sealed to older keys.
     /// A file that cannot be used leaves the old keys in force.
-    pub(crate) fn refresh(&self) {
+    pub(crate) fn refresh(&self, now: u64) {
         let Some(folder) = &self.folder else { return };
-        match ServerKeys::prune(folder) {
+        if let Err(error) = self.rotate_if_old(folder, now) {
+            tracing::warn!(
+                error = &error as &(dyn std::error::Error + 'static),
+                "no new key could be made; it is tried again"
+            );
+        }
+        match ServerKeys::prune(folder, now) {
             Ok(keys) if keys.public_keys() == self.sealing().public_keys() => {}
             Ok(keys) => {
                 tracing::info!(keys = ?keys, "rotated keys taken up");
@@ -149,6 +167,23 @@ impl KeyRing {
                 "the keys that reports are sealed to stay as they were"
             ),
         }
+    }
+}
+
+impl KeyRing {
+    /// A new key, if the newest has been in use for its lifetime.
+    fn rotate_if_old(&self, folder: &Path, now: u64) -> Result<()> {
+        let Some(lifetime) = self.lifetime else { return Ok(()) };
+        let newest = self.sealing().public_keys()[0].1.to_string();
+        let made = KeyHistory::read(folder)?.made(&newest);
+        if made.is_some_and(|made| now.saturating_sub(made) >= lifetime) {
+            let id = ServerKeys::rotate_at(folder, now)?;
+            tracing::info!(
+                key = id.0,
+                "rotate_every_days have passed: reports are sealed to a new key from this round on"
+            );
+        }
+        Ok(())
     }
 }
 
@@ -174,6 +209,39 @@ fn read(path: &Path) -> Result<Zeroizing<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key_history::KeyState;
+
+    #[test]
+    fn a_key_is_replaced_when_its_time_has_come() {
+        const DAY: u64 = 86_400_000;
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("keys");
+        ServerKeys::create(&folder).unwrap();
+        let ring = KeyRing::follow(&folder, Some(30 * DAY)).unwrap();
+        let newest = || ring.sealing().public_keys()[0].clone();
+        let first = newest();
+        // Keys of older programs have no date: their time begins when they are first seen.
+        ring.refresh(DAY);
+        ring.refresh(31 * DAY - 1);
+        assert_eq!(newest(), first);
+        ring.refresh(31 * DAY);
+        let second = newest();
+        assert_ne!(second.1, first.1);
+        assert_eq!(ring.sealing().public_keys().len(), 1, "what was sealed to the first is of a round that is over");
+        let history = KeyHistory::read(&folder).unwrap();
+        let told: Vec<_> = history.keys().iter().map(|key| (key.state, key.made, key.active, key.expired)).collect();
+        let then = Some(31 * DAY);
+        assert_eq!(told, [(KeyState::Active, 31 * DAY, then, None), (KeyState::Expired, DAY, Some(DAY), then)]);
+        // An operator's key waits for the next round, and its time counts from when it was made.
+        ServerKeys::rotate_at(&folder, 40 * DAY).unwrap();
+        assert_eq!(KeyHistory::read(&folder).unwrap().keys()[0].state, KeyState::Pending);
+        ring.refresh(41 * DAY);
+        let third = newest();
+        ring.refresh(70 * DAY - 1);
+        assert_eq!(newest(), third);
+        ring.refresh(70 * DAY);
+        assert_ne!(newest(), third);
+    }
 
     #[test]
     fn keys_are_made_once_kept_private_and_rotated() {
@@ -195,10 +263,14 @@ mod tests {
         assert_ne!(third[0].1, second[0].1);
 
         // A server between two rounds.
-        let ring = KeyRing::follow(&folder).unwrap();
-        ring.refresh();
+        let ring = KeyRing::follow(&folder, None).unwrap();
+        ring.refresh(1);
         assert_eq!(ring.sealing().public_keys(), third[..1]);
         assert_eq!(ServerKeys::read(&folder).unwrap().sealing.public_keys(), third[..1]);
+
+        // Old ones are known, without their secrets.
+        let states: Vec<_> = KeyHistory::read(&folder).unwrap().keys().iter().map(|key| key.state).collect();
+        assert_eq!(states, [KeyState::Active, KeyState::Expired, KeyState::Expired]);
 
         let shown = format!("{made:?}");
         assert!(!shown.contains(made.signing.to_text().as_str()) && !shown.contains("secret-v1"), "{shown}");

@@ -87,7 +87,7 @@ fn innermost(error: &dyn Error) -> String {
 }
 
 /// A time in milliseconds since 1970, for people.
-pub(crate) fn date(millis: u64) -> String {
+pub fn date(millis: u64) -> String {
     // The year 9999 is the last that has this form.
     let time = UNIX_EPOCH + Duration::from_millis(millis.min(253_402_300_799_000));
     httpdate::fmt_http_date(time)

@@ -16,6 +16,7 @@ use shuffledp_wire::{TaskHash, VerifyingKey};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 /// How long a failed attempt to go on is left alone.
@@ -33,8 +34,9 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Between two questions whether another replica has changed something.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// Runs a server until `shutdown`, by the operating system's clock or, where replicas share a database, by the database's.
-pub async fn run(config: ServerConfig, shutdown: Shutdown) -> Result<()> {
+/// Runs a server until `shutdown`, by the operating system's clock or, where replicas share a database, by the database's. Of configurations that `reloads` brings, certificate, key and limits of
+/// `[listen]` are taken up; everything else needs a new start.
+pub async fn run(config: ServerConfig, reloads: mpsc::Receiver<ServerConfig>, shutdown: Shutdown) -> Result<()> {
     let parts = tokio::task::spawn_blocking({
         let config = config.clone();
         move || Parts::new(&config)
@@ -43,7 +45,21 @@ pub async fn run(config: ServerConfig, shutdown: Shutdown) -> Result<()> {
     let clock = parts.store.clock().unwrap_or_else(|| Arc::new(SystemClock));
     let server = start(parts, &config.listen, clock, shutdown).await?;
     tracing::info!(url = %server.url(), task = %server.task(), key = %server.verifying_key(), "serving");
-    server.ended().await
+    let reloading = tokio::spawn(reload(server.serving.link(), reloads));
+    let ended = server.ended().await;
+    reloading.abort();
+    ended
+}
+
+async fn reload(link: shuffledp_transport::Link, mut reloads: mpsc::Receiver<ServerConfig>) {
+    while let Some(fresh) = reloads.recv().await {
+        match link.reload(&fresh.listen) {
+            Ok(()) => {
+                tracing::info!("the configuration was read again: certificate, limits and log level are taken up")
+            }
+            Err(error) => tracing::error!(%error, "the configuration was read again and is not taken up"),
+        }
+    }
 }
 
 /// What a server is made of, before it listens.
@@ -66,7 +82,7 @@ impl Parts {
     pub fn new(config: &ServerConfig) -> Result<Self> {
         // What is wrong with the configuration is said before a store is made.
         let plan = Plan::new(config)?;
-        let keys = KeyRing::follow(&config.keys)?;
+        let keys = KeyRing::follow(&config.keys, config.key_lifetime())?;
         let store = store::open(config)?;
         Ok(Self { plan, keys, times: config.round, store, http: config.http.clone() })
     }
@@ -234,9 +250,12 @@ async fn watch_link(service: Arc<Service>, link: Link) {
         if let Err(error) = noted.map_err(|error| ServerError::Interrupted(error.to_string())).flatten() {
             tracing::error!(%error, "the new status could not be published");
         }
-        // A pause ends with an answer: it is asked for more often.
-        let between = if answers && !service.is_paused() { BETWEEN_PROBES } else { pause };
-        tokio::time::sleep(between).await;
+        // A pause ends with an answer: it is asked for more often, also if it begins while we rest.
+        let mut rested = Duration::ZERO;
+        while rested < BETWEEN_PROBES && (rested < pause || (answers && !service.is_waiting())) {
+            tokio::time::sleep(FIRST_RETRY).await;
+            rested += FIRST_RETRY;
+        }
         pause = (pause * 2).min(BETWEEN_PROBES);
     }
 }

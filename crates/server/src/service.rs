@@ -31,6 +31,8 @@ pub(crate) struct Service {
     times: RoundConfig,
     clock: Arc<dyn Clock>,
     timekeeper: Mutex<Timekeeper>,
+    /// The doubt about the clock that the log has.
+    said_of_clock: Mutex<Option<Doubt>>,
     link: Mutex<LinkState>,
     conductor: Mutex<Conductor>,
     shared: bool,
@@ -71,6 +73,7 @@ impl Service {
             times,
             clock,
             timekeeper: Mutex::new(timekeeper),
+            said_of_clock: Mutex::new(None),
             link: Mutex::new(link),
             shared: conductor.is_shared(),
             conductor: Mutex::new(conductor),
@@ -174,7 +177,7 @@ impl Service {
             postponed,
             held,
             || {
-                self.keys.refresh();
+                self.keys.refresh(self.now());
                 self.keys.sealing().public_keys()
             },
         )?;
@@ -223,10 +226,10 @@ impl Service {
 
     /// Whether the clock was set; who waits is woken if that changed anything.
     pub(crate) fn look_at_the_clock(&self) -> Result<()> {
-        let before = self.timekeeper().doubt();
         self.now();
         let doubt = self.timekeeper().doubt();
-        if doubt == before {
+        // Compared with what was said, not with a moment ago: whoever asks for the time may have noticed before.
+        if std::mem::replace(&mut *self.said_of_clock.lock().unwrap_or_else(PoisonError::into_inner), doubt) == doubt {
             return Ok(());
         }
         match doubt {
@@ -265,6 +268,11 @@ impl Service {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let failure = failure.map(|problem| ("store", problem));
         self.published().reasons.iter().cloned().chain(failure).collect()
+    }
+
+    /// Whether an answer of the shuffler would change something soon.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_paused() || self.timekeeper().doubt().is_some()
     }
 
     /// Whether rounds wait for the shuffler or an operator.

@@ -106,6 +106,7 @@ impl Timekeeper {
     /// The shuffler said what time it is. Its clock is a witness of its own: where it agrees with
     /// ours, ours is right, whatever the store or the uptime says.
     pub(crate) fn compare(&mut self, clock: &dyn Clock, shuffler: u64) {
+        self.now(clock);
         let skew = difference(clock.now(), shuffler);
         if skew.unsigned_abs() <= TOLERANCE {
             self.believe(clock);

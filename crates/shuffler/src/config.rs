@@ -56,6 +56,9 @@ pub struct Config {
     /// was published and this time was over.
     #[serde(default = "default_key_overlap_seconds")]
     pub key_overlap_seconds: u64,
+    /// Seconds after which a new HPKE key takes the place of the newest. Without it, only `rotate-key` does.
+    #[serde(default)]
+    pub rotate_every: Option<u64>,
     /// Bytes that must be free on the disk of `data`. With fewer no report is taken (503), so that the batches that are
     /// there can still be made and sent.
     #[serde(default = "default_min_free_bytes")]
@@ -179,6 +182,7 @@ impl Config {
             forward_timeout_seconds: default_forward_timeout_seconds(),
             forward_for_seconds: default_forward_for_seconds(),
             key_overlap_seconds: default_key_overlap_seconds(),
+            rotate_every: None,
             min_free_bytes: default_min_free_bytes(),
             log_level: None,
             listen: ListenConfig::loopback(),
@@ -241,6 +245,9 @@ impl Config {
             if seconds == 0 {
                 return wrong(parameter, "must be at least 1");
             }
+        }
+        if self.rotate_every.is_some_and(|every| every < self.key_overlap_seconds.max(60)) {
+            return wrong("rotate_every", "must be at least key_overlap_seconds and 60: old keys are kept that long");
         }
         if self.max_rounds == 0 {
             return wrong("max_rounds", "must be at least 1");
@@ -333,6 +340,7 @@ mod tests {
             ("min_batch = 100", "min_batch = 100\npoll_seconds = 0", "poll_seconds"),
             ("min_batch = 100", "min_batch = 100\nwaiting_bytes = 1000", "waiting_bytes"),
             ("min_batch = 100", "min_batch = 100\nmax_reports = 99", "max_reports"),
+            ("min_batch = 100", "min_batch = 100\nrotate_every = 3599", "rotate_every"),
             ("min_batch = 100", "min_batch = 100\nmax_report_bytes = 222", "max_report_bytes"),
             ("shuffledp-verifying-v1:", "shuffledp-hpke-public-v1:", "key"),
             ("127.0.0.1:0", "0.0.0.0:8443", "allow_plain_http"),

@@ -1,13 +1,16 @@
 //! The keys that reports are sealed to, and the signed list of them.
 
 use crate::error::{Result, at};
-use crate::files::{lock, read_hpke_keys, write_secret};
+use crate::files::{lock, read_hpke_keys, rotate_key, write_secret};
 use crate::store::Memory;
 use bytes::Bytes;
 use shuffledp_wire::{ShufflerKeys, ShufflerSecretKeys, Signed, SigningKey};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
+
+/// Keys that a scheduled rotation keeps; a list may have twice as many.
+const MOST_KEPT: usize = 8;
 
 /// What is in force.
 #[derive(Debug)]
@@ -23,7 +26,8 @@ struct Current {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyStates {
     pub(crate) expired: usize,
-    /// Milliseconds since the file was written last.
+    pub(crate) pending: usize,
+    /// Milliseconds since the newest key is that.
     pub(crate) active_for: u64,
 }
 
@@ -75,13 +79,38 @@ impl KeyRing {
         Ok(())
     }
 
-    /// What the keys are at this moment.
-    pub(crate) fn states(&self, now: u64) -> KeyStates {
-        let current = self.current();
-        let expired = current.secret.public_keys().len().saturating_sub(1);
-        let since = current.version.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let since = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        KeyStates { expired, active_for: now.saturating_sub(since) }
+    /// What the keys are at this moment. A key that is in the file and not published yet is pending.
+    pub(crate) fn states(&self, now: u64, memory: &dyn Memory) -> Result<KeyStates> {
+        let (keys, in_file) = (self.secret().public_keys(), read_hpke_keys(&self.path)?.public_keys());
+        let pending = in_file.iter().filter(|key| !keys.contains(key)).count();
+        let since = self.active_since(now, memory)?;
+        Ok(KeyStates { pending, expired: keys.len().saturating_sub(1), active_for: now.saturating_sub(since) })
+    }
+
+    /// Since when the newest key is the newest.
+    fn active_since(&self, now: u64, memory: &dyn Memory) -> Result<u64> {
+        match self.secret().public_keys().first() {
+            Some((_, public)) => memory.active_since(&public.to_bytes(), now),
+            None => Ok(now),
+        }
+    }
+
+    /// Puts a new key in front if the newest has been that for `every` milliseconds. What rounds still need is never pushed
+    /// out: with half of all keys there may be, it waits.
+    pub(crate) fn rotate_if_due(&self, now: u64, every: Option<u64>, memory: &dyn Memory) -> Result<()> {
+        // Also without: whoever sets it later wants to know how old the key is.
+        let since = self.active_since(now, memory)?;
+        if every.is_none_or(|every| now < since.saturating_add(every)) {
+            return Ok(());
+        }
+        if self.secret().public_keys().len() >= MOST_KEPT {
+            tracing::warn!("the HPKE key is due to be rotated, but rounds still need {MOST_KEPT} older ones");
+            return Ok(());
+        }
+        let id = rotate_key(&self.path)?;
+        tracing::info!(id = id.0, "the HPKE key was rotated, as rotate_every says");
+        self.follow()?;
+        self.active_since(now, memory).map(drop)
     }
 
     /// Deletes keys that nobody can still use: not the newest, retired for `overlap`, and no open round began before that was over
@@ -128,7 +157,6 @@ fn version(path: &Path) -> Result<(SystemTime, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::rotate_key;
     use crate::store::SqliteMemory;
     use shuffledp_wire::KeyId;
 
@@ -159,6 +187,40 @@ mod tests {
         });
         ring.follow().unwrap();
         assert_eq!(ids(&ring)[0], KeyId(20));
+    }
+
+    #[test]
+    fn a_key_is_rotated_when_it_is_due_and_not_while_too_many_are_needed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        crate::init(folder.path()).unwrap();
+        let path = folder.path().join(crate::files::HPKE_KEYS);
+        let memory = SqliteMemory::open(&folder.path().join("m.db")).unwrap();
+        let ring = KeyRing::load(path.clone(), SigningKey::from_seed(&[1; 32]), 7).unwrap();
+        // The key is as old as this shuffler knows it.
+        for now in [10_000, 10_999] {
+            ring.rotate_if_due(now, Some(1000), &memory).unwrap();
+            ring.rotate_if_due(now + 5000, None, &memory).unwrap();
+            assert_eq!(ids(&ring), [KeyId(0)]);
+        }
+        ring.rotate_if_due(11_000, Some(1000), &memory).unwrap();
+        assert_eq!(ids(&ring), [KeyId(1), KeyId(0)]);
+        ring.rotate_if_due(11_999, Some(1000), &memory).unwrap();
+        assert_eq!(ids(&ring).len(), 2, "the new one is new");
+        // Deleting an old one, which writes the file, makes the newest no younger.
+        ring.prune(11_000, 0, None, &memory).unwrap();
+        ring.prune(11_001, 0, None, &memory).unwrap();
+        assert_eq!(ids(&ring), [KeyId(1)]);
+        let states = ring.states(11_500, &memory).unwrap();
+        assert_eq!((states.pending, states.expired, states.active_for), (0, 0, 500));
+        rotate_key(&path).unwrap();
+        assert_eq!(ring.states(11_500, &memory).unwrap().pending, 1);
+        ring.follow().unwrap();
+        let states = ring.states(11_500, &memory).unwrap();
+        assert_eq!((states.pending, states.expired, states.active_for), (0, 1, 0));
+        for now in 20..60 {
+            ring.rotate_if_due(now * 1000, Some(1000), &memory).unwrap();
+        }
+        assert_eq!(ids(&ring).len(), MOST_KEPT, "none that may be needed is pushed out");
     }
 
     #[test]

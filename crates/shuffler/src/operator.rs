@@ -85,15 +85,20 @@ fn write_state(page: &mut MetricsPage, shared: &Shared) {
         "Files of rounds that were set aside because they are damaged.",
         shared.stores.set_aside() as f64,
     );
-    let keys = shared.keys.states(now);
+    let reasons = Refusal::ALL.iter().map(|refusal| (refusal.name(), shared.metrics.refused_reports(*refusal)));
+    page.counters("reports_refused", "Reports that were not taken, by reason.", "reason", reasons);
+    let Ok(keys) = shared.keys.states(now, &*shared.memory) else { return };
     page.gauge(
         "key_age_seconds",
         "Age of the active HPKE key, since this shuffler first saw it.",
         seconds(keys.active_for),
     );
-    page.gauges("keys", "HPKE keys by state.", "state", [("active", 1.0), ("expired", keys.expired as f64)]);
-    let reasons = Refusal::ALL.iter().map(|refusal| (refusal.name(), shared.metrics.refused_reports(*refusal)));
-    page.counters("reports_refused", "Reports that were not taken, by reason.", "reason", reasons);
+    page.gauges(
+        "keys",
+        "HPKE keys by state.",
+        "state",
+        [("pending", keys.pending as f64), ("active", 1.0), ("expired", keys.expired as f64)],
+    );
 }
 
 /// What Linux counts for this process.

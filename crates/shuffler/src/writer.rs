@@ -141,7 +141,8 @@ impl Thread {
     fn run(mut self) {
         self.learn_known();
         let mut next = None;
-        // Short is a last word: a report that was on its way when the window closed, and would be acknowledged after it, would be lost with its round.
+        // A round that was short stays closed: a report that was on its way when the window closed, and would be
+        // acknowledged after it, would be lost with its round.
         let mut was_short = false;
         // A reply that nobody waits for any more is no failure: the report is on disk, its sender asks again.
         while let Some(command) = next.take().or_else(|| self.waiting.blocking_recv()) {

@@ -9,6 +9,7 @@
 //! - [`MetricsPage`]: what Prometheus reads
 //! - [`HttpClient`]: requests to `https://`, or to `http://` under the rule above
 //! - [`Shutdown`]: one signal that all tasks of a service can wait for; [`Hangups`]: the one to read files again
+//! - [`Pauses`], [`retry_after`]: when to ask again
 //! - [`with_timeout`], [`bytes_at_most`]: no request and no answer may take for ever or be endless
 
 mod addresses;
@@ -25,6 +26,7 @@ mod listen;
 mod log_level;
 mod metrics;
 mod patience;
+mod pauses;
 mod plain;
 mod serve;
 mod shutdown;
@@ -38,6 +40,7 @@ pub use hangup::Hangups;
 pub use listen::{ListenConfig, TlsFiles};
 pub use log_level::LogLevel;
 pub use metrics::{Counter, Durations, METRICS_CONTENT_TYPE, MetricsPage};
+pub use pauses::{Pauses, retry_after};
 pub use reqwest;
 pub use serve::{Link, Serving, serve, with_timeout};
 pub use shutdown::{Shutdown, ShutdownTrigger};

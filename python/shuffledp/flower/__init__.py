@@ -11,6 +11,9 @@
 ``ShuffleAccountant``
     the accountant behind it, with the methods of Flower's ``PrivacyAccountant``
 
+``ServiceMod``, ``invite``
+    Flower for models and scheduling, with reports that go through shuffledp's own shuffler
+
 Flower alone does not hide who sent a report: the ServerApp sees the node of every reply. So a
 :class:`Task` claims no more than each client's local guarantee, unless it says who hides the
 clients. ``docs/guides/flower.md`` explains it.
@@ -26,16 +29,19 @@ except ImportError as missing:
 from ._accountant import ShuffleAccountant, ShuffleConfig
 from ._budget import BudgetExhausted, LifetimeBudget
 from ._mod import ShuffleMod, participants
+from ._service import ServiceMod, invite
 from ._strategy import ShuffleStrategy
 from ._task import Task
 
 __all__ = [
     "BudgetExhausted",
     "LifetimeBudget",
+    "ServiceMod",
     "ShuffleAccountant",
     "ShuffleConfig",
     "ShuffleMod",
     "ShuffleStrategy",
     "Task",
+    "invite",
     "participants",
 ]

@@ -6,6 +6,7 @@
 
 use super::grid::Grid;
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{exp, ln};
 
 /// The result of a search, in positions on the grid.
 pub(super) enum Found {
@@ -134,12 +135,12 @@ impl Search<'_> {
 
     /// How far ε is below the target, in logarithms; above it, this is negative. May be infinite.
     fn room(&self, point: Point) -> f64 {
-        (self.target / point.epsilon).ln()
+        ln(self.target / point.epsilon)
     }
 
     /// The power law through two points, unless it is far from the one that was expected.
     fn exponent_between(&self, a: Point, b: Point) -> f64 {
-        let moved = (self.grid.value(b.place) / self.grid.value(a.place)).ln();
+        let moved = ln(self.grid.value(b.place) / self.grid.value(a.place));
         let exponent = ((self.room(a) - self.room(b)) / moved).abs();
         if exponent.is_finite() { exponent.clamp(self.exponent / 4.0, self.exponent * 4.0) } else { self.exponent }
     }
@@ -218,9 +219,9 @@ impl Search<'_> {
     /// A place strictly inside of the bracket, at this share of the way in logarithms; halfway if
     /// it is no number.
     fn between(&self, safe: i64, beyond: i64, share: f64) -> i64 {
-        let (from, to) = (self.grid.value(safe).ln(), self.grid.value(beyond).ln());
+        let (from, to) = (ln(self.grid.value(safe)), ln(self.grid.value(beyond)));
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };
-        let place = self.grid.place((from + share * (to - from)).exp());
+        let place = self.grid.place(exp(from + share * (to - from)));
         place.clamp(safe.min(beyond) + 1, safe.max(beyond) - 1)
     }
 }

@@ -4,6 +4,8 @@
 //! value is what is printed of it: whoever types the answer asks about the very number that was
 //! checked.
 
+use crate::numerics::elementary::{exp, log10, powi};
+
 /// Significant digits of an answer that is not a count.
 const DIGITS: i32 = 5;
 
@@ -43,9 +45,9 @@ impl Grid {
             return (value.round() as i64).clamp(self.low, self.high);
         }
         let value = value.clamp(f64::MIN_POSITIVE, f64::MAX);
-        let exponent = value.log10().floor();
+        let exponent = log10(value).floor();
         // The mantissa may be 10^DIGITS, if rounded up: that is the first place of the next decade.
-        let mantissa = (value / 10_f64.powi(exponent as i32 - (DIGITS - 1))).round() as i64;
+        let mantissa = (value / powi(10_f64, exponent as i32 - (DIGITS - 1))).round() as i64;
         (exponent as i64 * PER_DECADE + mantissa - LEAST_MANTISSA).clamp(self.low, self.high)
     }
 
@@ -78,7 +80,7 @@ impl Grid {
     /// towards larger ε if that is positive.
     pub(super) fn last_within(&self, place: i64, ln_factor: f64) -> i64 {
         let sign = if self.is_largest { 1.0 } else { -1.0 };
-        let value = self.value(place) * (sign * ln_factor).exp();
+        let value = self.value(place) * exp(sign * ln_factor);
         let nearest = self.place(value);
         let is_beyond = sign * (self.value(nearest) - value) > 0.0;
         (if is_beyond { nearest - sign as i64 } else { nearest }).clamp(self.low, self.high)
@@ -88,7 +90,7 @@ impl Grid {
     /// at least one step away, if there is one.
     pub(super) fn moved(&self, place: i64, ln_factor: f64) -> i64 {
         let sign = if self.is_largest { 1.0 } else { -1.0 };
-        let moved = self.place(self.value(place) * (sign * ln_factor).exp());
+        let moved = self.place(self.value(place) * exp(sign * ln_factor));
         let one_step = if (ln_factor > 0.0) == self.is_largest { place + 1 } else { place - 1 };
         if moved == place { one_step.clamp(self.low, self.high) } else { moved }
     }
@@ -98,7 +100,7 @@ impl Grid {
 fn decimal(mantissa: i64, exponent: i32) -> f64 {
     // Powers to 10^22 are exact, so that one correctly rounded operation gives the nearest number:
     // what parsing gives.
-    let power = |exponent: i32| 10_f64.powi(exponent);
+    let power = |exponent: i32| powi(10_f64, exponent);
     if exponent < 0 { mantissa as f64 / power(-exponent) } else { mantissa as f64 * power(exponent) }
 }
 

@@ -14,6 +14,7 @@
 
 use super::curve::{Fineness, Group, Way};
 use super::terms::{SlotCount, Term, Terms};
+use crate::numerics::elementary::{exp, exp_m1};
 use crate::sums::{Draws, Law, Number, calls_upper};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -119,7 +120,7 @@ struct Choice {
 
 impl Types {
     fn new(local_epsilon: f64) -> Self {
-        Self { e: local_epsilon.exp(), gap: local_epsilon.exp_m1(), small_gap: -(-local_epsilon).exp_m1() }
+        Self { e: exp(local_epsilon), gap: exp_m1(local_epsilon), small_gap: -exp_m1(-local_epsilon) }
     }
 
     /// The largest t − 1 at which every slot is a mixture of the three types, in convex order:

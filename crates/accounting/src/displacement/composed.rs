@@ -3,6 +3,7 @@
 use super::{Displacement, Fineness, Known, Order};
 use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::elementary::{exp, ln};
 use crate::numerics::led_bisection::smallest_safe_led;
 use crate::pair::{LinearPair, Resolution, upper};
 use crate::pld::{LossDistribution, LossLattice, Rounds, cache};
@@ -220,7 +221,7 @@ fn epsilon_of_one(round: &Displacement, delta: f64, floor: f64, order: Order) ->
     let excess = |epsilon: f64| {
         let bound = round.delta_upper(epsilon, floor, delta, order);
         // The comparison decides; the logarithm leads.
-        let ln_ratio = (bound / delta).ln();
+        let ln_ratio = ln(bound / delta);
         Ok::<_, AccountingError>(if bound <= delta { ln_ratio.min(0.0) } else { ln_ratio.max(f64::MIN_POSITIVE) })
     };
     // Not further out than need be: what is charged besides the sums grows with ε.
@@ -254,7 +255,7 @@ pub(crate) fn delta_by_floor(rounds: u64, ask: impl Fn(f64) -> Result<f64>) -> R
 /// A divergence of one of `rounds` rounds that does not matter next to `delta`: a power of 10⁵, so
 /// that neighbouring questions share it.
 pub(crate) fn floor(delta: f64, rounds: u64) -> f64 {
-    let wanted = (UNRESOLVED * delta).ln() - (rounds.max(1) as f64).ln();
+    let wanted = ln(UNRESOLVED * delta) - ln(rounds.max(1) as f64);
     let unit = 5.0 * std::f64::consts::LN_10;
-    ((wanted / unit).floor() * unit).exp().max(1e-318)
+    exp((wanted / unit).floor() * unit).max(1e-318)
 }

@@ -3,6 +3,7 @@
 use super::slot::deviation;
 use super::terms::{Term, Terms};
 use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::elementary::{exp_m1, ln, ln_1p};
 use crate::pld::{HalfCurve, power_of_two};
 use crate::profile::LocalProfile;
 
@@ -112,11 +113,11 @@ impl Extent {
         population: f64,
         floor: f64,
     ) -> Self {
-        let largest = of_victim.end().ln_1p();
+        let largest = ln_1p(of_victim.end());
         let deviation = (deviation(of_victim, present.max(1.0)) / population).min(largest);
         // Losses of many slots together, and of a single one.
-        let mut typical = deviation * ((-2.0 * floor.ln()).sqrt() + 4.0);
-        while present / population * profile.delta_upper(population * typical.exp_m1()) > floor && typical < largest {
+        let mut typical = deviation * ((-2.0 * ln(floor)).sqrt() + 4.0);
+        while present / population * profile.delta_upper(population * exp_m1(typical)) > floor && typical < largest {
             typical *= 1.25;
         }
         Self { deviation, typical: typical.min(largest), largest }
@@ -216,14 +217,14 @@ impl Bounds<'_> {
         let mut turns = vec![Turn::default(); self.ways.len()];
         loop {
             let indices = group_of(index, last, spacing, extent, fineness);
-            let excesses: Vec<f64> = indices.iter().map(|i| (*i as f64 * spacing).exp_m1()).collect();
+            let excesses: Vec<f64> = indices.iter().map(|i| exp_m1(*i as f64 * spacing)).collect();
             let deltas = self.of_ways(&excesses, &mut turns);
             indices.iter().zip(&deltas).for_each(|(i, delta)| curve.push(*i, *delta));
             let (end, first_delta, last_delta) = (indices[indices.len() - 1], deltas[0], deltas[deltas.len() - 1]);
             // What is charged besides sums may keep the curve above the floor for ever.
             let excess = excesses[excesses.len() - 1];
             let for_ever =
-                |terms: &Terms| terms.local * (self.local)((last as f64 * spacing).exp_m1()) + terms.linear * excess;
+                |terms: &Terms| terms.local * (self.local)(exp_m1(last as f64 * spacing)) + terms.linear * excess;
             let charged = self.ways.iter().map(|way| for_ever(way.terms())).fold(f64::INFINITY, f64::min);
             let is_stuck = charged.is_finite() && last_delta > 0.99 * first_delta && last_delta < 2.0 * charged;
             if last_delta <= floor || is_stuck || end >= last || curve.len() >= MOST_DOTS {
@@ -260,9 +261,9 @@ impl Turn {
 
 /// The indices of the dots of one group, from `first` on.
 fn group_of(first: i64, last: i64, spacing: f64, extent: &Extent, fineness: Fineness) -> Vec<i64> {
-    let excess = |i: i64| (i as f64 * spacing).exp_m1();
+    let excess = |i: i64| exp_m1(i as f64 * spacing);
     let dense = (DENSE * extent.deviation / spacing) as i64;
-    let bulk = (BULK * extent.deviation).exp_m1();
+    let bulk = exp_m1(BULK * extent.deviation);
     let from = excess(first);
     let grown = if from < bulk.min(1.0) { fineness.close + fineness.grown * from } else { from };
     let most = (2.0 * from).max(bulk).min(from + grown);

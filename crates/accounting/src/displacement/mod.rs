@@ -34,6 +34,7 @@ pub(crate) use terms::{Term, Terms};
 pub(crate) use zero_out::{Order, Profiles};
 
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{exp, exp_m1, exp_m1_down, ln, ln_1p};
 use crate::pair::LinearPair;
 use crate::pair::upper::{self, MAX_LOCAL_EPSILON};
 use crate::pld::{HalfCurve, LossLattice, Rounds, Up, cache};
@@ -159,7 +160,7 @@ impl Displacement {
         let scheme = computable(scheme)?;
         let is_small = |epsilon: f64| {
             let all_speak = scheme.fixed_size() == Some(scheme.clients());
-            all_speak && scheme.clients() as f64 <= MANY_SPARES * epsilon.exp()
+            all_speak && scheme.clients() as f64 <= MANY_SPARES * exp(epsilon)
         };
         let profile = known.profile();
         let pair = match (profile.pure_epsilon(), profile) {
@@ -211,10 +212,10 @@ impl Displacement {
     /// resolved, nor those that are above `most` for what is charged besides sums.
     pub(crate) fn delta_upper(&self, epsilon: f64, floor: f64, most: f64, order: Order) -> f64 {
         let (ways, extent) = self.ways(floor, order);
-        if epsilon >= extent.largest && self.of_victim.delta_upper(extent.largest.exp_m1()) <= f64::MIN_POSITIVE {
+        if epsilon >= extent.largest && self.of_victim.delta_upper(exp_m1(extent.largest)) <= f64::MIN_POSITIVE {
             return 0.0;
         }
-        self.bounds(&ways, floor, order, |bounds| bounds.at(epsilon.exp_m1().next_down().max(0.0), most)).min(1.0)
+        self.bounds(&ways, floor, order, |bounds| bounds.at(exp_m1_down(epsilon).max(0.0), most)).min(1.0)
     }
 
     pub(super) fn fineness(&self) -> Fineness {
@@ -223,7 +224,7 @@ impl Displacement {
 
     /// The largest loss of a round; may be infinite.
     pub(crate) fn largest_loss(&self) -> f64 {
-        self.of_victim.end().ln_1p()
+        ln_1p(self.of_victim.end())
     }
 
     /// About the standard deviation of the loss of a round. Leads searches; nothing rests on it.
@@ -252,7 +253,7 @@ impl Displacement {
                 _ => local(in_sample),
             };
             let sampled = speaks * sampled * (1.0 + 1e-15);
-            let of_pair = pair.as_ref().and_then(|pair| pair.delta(excess.ln_1p() * (1.0 - 1e-15)).ok()).unwrap_or(1.0);
+            let of_pair = pair.as_ref().and_then(|pair| pair.delta(ln_1p(excess) * (1.0 - 1e-15)).ok()).unwrap_or(1.0);
             sampled.min(of_pair)
         };
         ask(&Bounds { ways, local: &local, cap: &cap })
@@ -314,10 +315,10 @@ impl Displacement {
     /// zero-out neighbours: no record is further from it than the victim's.
     fn best_of_blankets(&self, rate: f64, floor: f64) -> Terms {
         let clients = self.scheme.clients();
-        let excess = (DECISIVE * self.typical_loss()).exp_m1();
+        let excess = exp_m1(DECISIVE * self.typical_loss());
         let charged = |terms: &Terms| terms.local * self.of_victim.delta_upper(excess) + terms.linear * excess;
         let with = |defect: &f64| {
-            Terms::everybody(clients, rate, blanket(&self.of_victim, defect * floor), (LEFT_OUT * floor).ln())
+            Terms::everybody(clients, rate, blanket(&self.of_victim, defect * floor), ln(LEFT_OUT * floor))
         };
         let mut best = with(&DEFECTS[0]);
         for terms in DEFECTS[1..].iter().map(with) {
@@ -334,7 +335,7 @@ impl Displacement {
         match self.scheme.check_in_rate() {
             Some(rate) => {
                 let width = self.fineness.block;
-                Terms::check_in_by_size(self.scheme.clients(), rate, width, (LEFT_OUT * floor).ln())
+                Terms::check_in_by_size(self.scheme.clients(), rate, width, ln(LEFT_OUT * floor))
             }
             None => of_profile.clone(),
         }
@@ -343,8 +344,8 @@ impl Displacement {
     /// The terms that the slots of a one-bit randomizer are summed over. All laws have 2/(E+1) of
     /// the uniform one.
     fn one_bit_terms(&self, epsilon: f64, of_profile: &Terms, floor: f64) -> Terms {
-        let blanket = Blanket { gamma: 2.0 / (1.0 + epsilon.exp()) * (1.0 - 1e-15), defect: 0.0 };
-        let everybody = |rate: f64| Terms::everybody(self.scheme.clients(), rate, blanket, (LEFT_OUT * floor).ln());
+        let blanket = Blanket { gamma: 2.0 / (1.0 + exp(epsilon)) * (1.0 - 1e-15), defect: 0.0 };
+        let everybody = |rate: f64| Terms::everybody(self.scheme.clients(), rate, blanket, ln(LEFT_OUT * floor));
         match (self.scheme.fixed_size(), self.scheme.check_in_rate()) {
             (_, Some(rate)) => everybody(rate),
             (Some(sampled), None) if sampled < self.scheme.clients() => of_profile.clone(),

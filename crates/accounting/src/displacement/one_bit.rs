@@ -10,6 +10,7 @@
 use super::blocks::{binomial, raise};
 use super::curve::{Fineness, Group, Way};
 use super::terms::{MASS_ERROR, SlotCount, Term, Terms};
+use crate::numerics::elementary::{exp, ln, powf, powi, sinh};
 use crate::pair::Binomial;
 use crate::sums::{Draws, Law, Scan, calls_upper};
 use std::cell::RefCell;
@@ -155,9 +156,9 @@ struct Bits {
 
 impl Bits {
     fn new(local_epsilon: f64, excess: f64, rate: f64, fineness: &Fineness, floor: f64) -> Self {
-        let one = 1.0 / (1.0 + local_epsilon.exp());
-        let zero = 1.0 / (1.0 + (-local_epsilon).exp());
-        let (t, unit) = (1.0 + excess, 2.0 * local_epsilon.sinh());
+        let one = 1.0 / (1.0 + exp(local_epsilon));
+        let zero = 1.0 / (1.0 + exp(-local_epsilon));
+        let (t, unit) = (1.0 + excess, 2.0 * sinh(local_epsilon));
         let is_thinned = rate < 1.0;
         // Thinned, both atoms lie off the multiples of D, at p and 1 − p of it; else only that at
         // t, of probability p.
@@ -178,7 +179,7 @@ impl Bits {
         let present = slots as f64 * self.rate;
         let deviation = self.unit * (present * self.one * self.zero).sqrt();
         let points = 24.0 * deviation / self.spacing + 100.0;
-        (share * POINTS / points).max((present.powi(3) / points).powf(0.25))
+        (share * POINTS / points).max(powf(powi(present, 3) / points, 0.25))
     }
 
     /// The shift that centres a sum of so many slots of either type.
@@ -213,7 +214,7 @@ impl Bits {
     fn block(&self, slots: u64, scans: f64) -> Law {
         let deviation = self.t * self.unit * (slots as f64 * self.rate * self.one * self.zero).sqrt();
         let spacing = deviation / BLOCK_POINTS;
-        let reach = (-2.0 * self.floor.ln()).sqrt() + 3.0;
+        let reach = (-2.0 * ln(self.floor)).sqrt() + 3.0;
         let points: Vec<f64> = (0..(reach * BLOCK_POINTS) as u32).map(|i| f64::from(i) * spacing).collect();
         let mut calls = self.largest_calls(slots, scans, Side::Calls, &points);
         let mut puts = self.largest_calls(slots, scans, Side::Puts, &points);
@@ -232,7 +233,7 @@ impl Bits {
         if self.rate < 1.0 {
             let law = Binomial { trials: slots, p: self.rate, q: 1.0 - self.rate };
             let cut = (CUT_OF_FLOOR * self.floor).max(f64::MIN_POSITIVE);
-            let (low, high) = law.window(cut.ln());
+            let (low, high) = law.window(ln(cut));
             let masses = law.masses(low, high);
             let width = (high - low + 1).div_ceil(PRESENT_BLOCKS);
             sizes = masses

@@ -3,6 +3,7 @@
 use super::curve::{Fineness, Group, Way};
 use super::terms::{Term, Terms};
 use crate::numerics::directed::inflate;
+use crate::numerics::elementary::exp;
 use crate::profile::LocalProfile;
 use crate::sums::{Draws, Law, Number, calls_direct, calls_upper, calls_with_jumps};
 
@@ -206,7 +207,7 @@ impl<'a> SlotSum<'a> {
 /// About `E(S − x)₊` if the sum S were normal.
 fn normal_call(deviation: f64, x: f64) -> f64 {
     let z = x / deviation;
-    0.4 * deviation * (-0.5 * z * z).exp() / (1.0 + z * z)
+    0.4 * deviation * exp(-0.5 * z * z) / (1.0 + z * z)
 }
 
 /// Call and put of the law that is above every possible slot at t = 1 + `excess` in convex order,

@@ -1,6 +1,7 @@
 //! Which sums a scheme asks for: Theorems 1 and 2 of `docs/theory/displacement.md`.
 
 use crate::numerics::directed::inflate;
+use crate::numerics::elementary::{exp, exp_m1, ln, ln_1p};
 use crate::pair::Binomial;
 use crate::sums::Number;
 
@@ -102,7 +103,7 @@ impl Terms {
         let (low, high) = (low.min(clients - 1), high.min(clients - 1));
         let width = width * ((high - low) / (width * MOST_SIZES)).max(1);
         // Fewer than the window has are charged as its smallest block.
-        let mut sizes: Vec<(u64, f64)> = vec![(low.div_ceil(width) * width, ln_cut.exp())];
+        let mut sizes: Vec<(u64, f64)> = vec![(low.div_ceil(width) * width, exp(ln_cut))];
         for (size, mass) in (low..=high).zip(law.masses(low, high)) {
             let largest = size.div_ceil(width) * width;
             match sizes.last_mut() {
@@ -112,7 +113,7 @@ impl Terms {
         }
         sizes.iter_mut().for_each(|(_, weight)| *weight *= 1.0 + MASS_ERROR);
         let term = Term { weight: 1.0, slots: SlotCount::Sizes(sizes), population: clients };
-        Self { terms: vec![term], local: all_come(clients, rate) + ln_cut.exp(), linear: 0.0 }
+        Self { terms: vec![term], local: all_come(clients, rate) + exp(ln_cut), linear: 0.0 }
     }
 
     /// Theorem 2: everybody speaks, or everybody checks in at this rate. A client that stays away
@@ -126,14 +127,14 @@ impl Terms {
         let defect = rate * blanket.gamma * blanket.defect;
         let others = clients - 1;
         // The logarithm of the factor from one step to the next.
-        let ln_next = (2.0 * defect - gamma).ln_1p();
+        let ln_next = ln_1p(2.0 * defect - gamma);
         // Where there are too few clients for a spare to be among them, the local profile is all
         // there is.
         let is_hopeless = ln_next * others as f64 > HOPELESS;
         if others == 0 || is_hopeless || ln_next.is_nan() {
             return Self { terms: Vec::new(), local: 1.0, linear: 0.0 };
         }
-        let after = |steps: u64| if steps == 0 { 1.0 } else { (ln_next * steps as f64).exp() };
+        let after = |steps: u64| if steps == 0 { 1.0 } else { exp(ln_next * steps as f64) };
         let slack = |steps: u64| SLACK * (1.0 + steps as f64 * ln_next.abs());
         let steps = (ln_cut / ln_next).ceil().clamp(1.0, others as f64) as u64;
         let (mut terms, mut taken) = (Vec::new(), 0);
@@ -141,7 +142,7 @@ impl Terms {
         while taken < steps {
             let next = (taken + width).min(others);
             // γ·(a^taken + … + a^(next−1)), a the factor.
-            let sum = after(taken) * (ln_next * (next - taken) as f64).exp_m1() / ln_next.exp_m1();
+            let sum = after(taken) * exp_m1(ln_next * (next - taken) as f64) / exp_m1(ln_next);
             let slots = others - (next - 1);
             let count = if rate < 1.0 { SlotCount::Thinned { slots, rate } } else { SlotCount::Fixed(slots) };
             terms.push(Term { weight: inflate(gamma * sum, slack(next)), slots: count, population: slots });
@@ -156,8 +157,8 @@ impl Terms {
 
 /// At least r^n.
 fn all_come(clients: u64, rate: f64) -> f64 {
-    let ln_all = clients as f64 * rate.ln();
-    inflate(ln_all.exp(), 4.0 * f64::EPSILON * (1.0 + ln_all.abs())).min(1.0)
+    let ln_all = clients as f64 * ln(rate);
+    inflate(exp(ln_all), 4.0 * f64::EPSILON * (1.0 + ln_all.abs())).min(1.0)
 }
 
 #[cfg(test)]

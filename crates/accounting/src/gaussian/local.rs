@@ -6,6 +6,7 @@ use super::scaled::Scaled;
 use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{ln, ln_1p};
 use crate::published::wbk19;
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{LocalGuarantee, Question};
@@ -81,11 +82,11 @@ impl LocalCurve {
         if j <= 2.0 {
             return 0.0;
         }
-        let ln_root = self.root_square.ln();
+        let ln_root = ln(self.root_square);
         let x = j / expected;
-        let bound = j * (self.rate.ln() + (x / x.ln_1p()).ln() - ln_root);
+        let bound = j * (ln(self.rate) + ln(x / ln_1p(x)) - ln_root);
         // Both logarithms are near each other: their error counts j times.
-        let slack = 8.0 * f64::EPSILON * j * (2.0 + self.rate.ln().abs() + x.ln().abs());
+        let slack = 8.0 * f64::EPSILON * j * (2.0 + ln(self.rate).abs() + ln(x).abs());
         (bound + slack).min((2.0 - j) * ln_root * (1.0 + 8.0 * f64::EPSILON)).max(0.0)
     }
 

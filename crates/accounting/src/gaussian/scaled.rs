@@ -4,6 +4,8 @@
 //! but turn every addition into an `exp`. A mantissa and an exponent keep additions and
 //! multiplications what they are.
 
+use crate::numerics::elementary::{exp, exp_m1_up, ln, ln_1p};
+
 /// `mantissa·2^exponent` with the mantissa in `[1, 2)`, or zero. The exponent is an integer, held
 /// as a float so that the inner loop of a convolution is float arithmetic throughout.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,13 +62,12 @@ impl Scaled {
     /// `x·2^−52` beyond.
     pub(super) fn exp_m1_up(x: f64) -> Self {
         if x < 600.0 {
-            // exp_m1 is within two ulps on every platform of interest; four are paid.
-            return Self::new(x.exp_m1(), 0.0).inflated(8.0);
+            return Self::new(exp_m1_up(x), 0.0).inflated(0.0);
         }
         // e^x − 1 ≤ e^x = 2^k·e^f. Rounding k·ln 2 moves f by at most x·2^−53.
         let k = (x / std::f64::consts::LN_2).floor();
         let rest = (x - k * LN_2_HIGH) - k * LN_2_LOW;
-        Self::new(rest.exp(), k).inflated(2.0 * x + 8.0)
+        Self::new(exp(rest), k).inflated(2.0 * x + 8.0)
     }
 
     /// At least `ln(1 + self)`, to full relative accuracy however small `self` is.
@@ -75,10 +76,10 @@ impl Scaled {
             // ln(1 + x) ≤ x; where even x is below every float, the smallest float is at least it.
             if self.mantissa == 0.0 { 0.0 } else { f64::MIN_POSITIVE }
         } else if self.exponent < 1000.0 {
-            (self.mantissa * power_of_two(self.exponent)).ln_1p()
+            ln_1p(self.mantissa * power_of_two(self.exponent))
         } else {
             // ln(1 + x) ≤ ln x + 2^−1000.
-            self.mantissa.ln() + self.exponent * std::f64::consts::LN_2
+            ln(self.mantissa) + self.exponent * std::f64::consts::LN_2
         };
         if logarithm == 0.0 { 0.0 } else { logarithm * (1.0 + 8.0 * f64::EPSILON) }
     }

@@ -1,7 +1,8 @@
 //! Blocks of neighbouring lattice points, each known by its mass and its barycentre.
 
 use super::sum::Atom;
-use realfft::num_complex::Complex64;
+use crate::numerics::elementary::{exp, from_polar};
+use num_complex::Complex64;
 use std::collections::BTreeMap;
 
 /// The blocks of a sum as far as they are known: those that start at the multiples of `size`.
@@ -56,7 +57,7 @@ impl Kernel {
         let mut length = 1_i64;
         while length < self.size {
             let far = length as f64;
-            let power = Complex64::from_polar((-self.theta * far).exp(), -phi * far);
+            let power = from_polar(exp(-self.theta * far), -phi * far);
             moment += power * (moment + far * sum);
             sum += power * sum;
             length *= 2;

@@ -8,6 +8,7 @@ use super::{Attained, PER_DEVIATION, about, rounded_records, share_of_diameter};
 use crate::bound::About;
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{exp, ln_1p};
 use crate::pair::lower::lower_rate;
 use crate::pld::{Down, LossLattice};
 use crate::scheme::{Adjacency, LocalStructure, Noise, Question, Scheme};
@@ -128,11 +129,11 @@ impl RoundRatio {
         let slack = |part: f64| 16.0 * f64::EPSILON * part.abs() / (1.0 + part).min(1.0);
         if reverse {
             let part = part(atom.to);
-            Some((atom.mass, -part.ln_1p() - slack(part)))
+            Some((atom.mass, -ln_1p(part) - slack(part)))
         } else {
             let part = part(atom.from);
-            let loss = part.ln_1p() - slack(part);
-            Some((atom.mass * loss.exp(), loss))
+            let loss = ln_1p(part) - slack(part);
+            Some((atom.mass * exp(loss), loss))
         }
     }
 }

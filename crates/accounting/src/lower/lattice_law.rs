@@ -8,6 +8,7 @@
 
 use super::report::{Region, Report};
 use crate::numerics::compensated::Accumulator;
+use crate::numerics::elementary::powi;
 
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
@@ -52,7 +53,7 @@ impl LatticeLaw {
 
     /// About the variance, ratios counted up to `most`. Chooses lattices; nothing rests on it.
     fn telling(&self, most: f64) -> f64 {
-        self.iter().map(|(j, mass)| mass * (j as f64 * self.spacing).abs().min(most).powi(2)).sum()
+        self.iter().map(|(j, mass)| mass * powi((j as f64 * self.spacing).abs().min(most), 2)).sum()
     }
 
     /// (j, mass), j = 0 not among them.
@@ -142,7 +143,7 @@ fn spacings(report: &Report) -> Vec<f64> {
         return FEW_POINTS.map(|points| dividing(points.into())).collect();
     }
     let coarsest = (1.0 - bottom).min((top - bottom) / (POINTS - 2) as f64);
-    (0..=HALVINGS).map(|halvings| dividing((top - 1.0) / coarsest * 2.0_f64.powi(halvings))).collect()
+    (0..=HALVINGS).map(|halvings| dividing((top - 1.0) / coarsest * powi(2.0_f64, halvings))).collect()
 }
 
 /// The largest `1 − line/potential` over the points of one side; its masses and the lines are

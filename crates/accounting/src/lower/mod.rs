@@ -12,6 +12,7 @@ mod tilted_slot;
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{exp, exp_m1};
 use crate::numerics::normal;
 use crate::pair::Resolution;
 use crate::pair::lower::{BinaryPair, Overlap, third_value};
@@ -156,7 +157,7 @@ impl Method for OneBit {
             // and e^{−ε0}/2 from −a.
             (Some(Noise::Laplace { epsilon }), _) => {
                 let loss = epsilon * share_of_diameter(question);
-                BinaryPair::new(scheme, (-loss).exp() / 2.0, -(-loss).exp_m1() / 2.0)?
+                BinaryPair::new(scheme, exp(-loss) / 2.0, -exp_m1(-loss) / 2.0)?
             }
             (Some(Noise::Gaussian { ratio }), _) => {
                 return gaussian_bits(question, ratio * share_of_diameter(question), |threshold| threshold);

@@ -3,6 +3,7 @@
 
 use super::cells::Cells;
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{exp, exp_m1, ln};
 use crate::numerics::normal;
 
 /// Unit roundoff.
@@ -97,26 +98,26 @@ impl Report {
         }
         match *self {
             Self::Gaussian { mu } => {
-                let y = ratio.ln() / mu + 0.5 * mu;
+                let y = ln(ratio) / mu + 0.5 * mu;
                 split_at(mu, y, (y.abs() <= REACH).then_some(y))
             }
             // A cell's ratio is about that of its middle.
             Self::RoundedGaussian { mu, cells } => {
-                let y = ratio.ln() / mu + 0.5 * mu;
+                let y = ln(ratio) / mu + 0.5 * mu;
                 split_at(mu, y, cells.nearest(y).filter(|edge| edge.abs() <= REACH))
             }
             Self::Laplace { epsilon } => {
-                let y = 0.5 * (epsilon + ratio.ln());
+                let y = 0.5 * (epsilon + ln(ratio));
                 if y < 0.0 || y >= epsilon {
                     return if y < 0.0 { (EMPTY, FULL) } else { (FULL, EMPTY) };
                 }
-                let (from_x, from_z) = (0.5 * (y - epsilon).exp(), 0.5 * (-y).exp());
+                let (from_x, from_z) = (0.5 * exp(y - epsilon), 0.5 * exp(-y));
                 (Region { p: from_x, q: 1.0 - from_z }, Region { p: 1.0 - from_x, q: from_z })
             }
             Self::TwoLevel { epsilon, high_mass } => {
-                let e = epsilon.exp();
-                let low = high_mass / (1.0 + epsilon.exp_m1() * high_mass);
-                let neither = (1.0 - 2.0 * high_mass) / (1.0 + epsilon.exp_m1() * high_mass);
+                let e = exp(epsilon);
+                let low = high_mass / (1.0 + exp_m1(epsilon) * high_mass);
+                let neither = (1.0 - 2.0 * high_mass) / (1.0 + exp_m1(epsilon) * high_mass);
                 // The high set of z, neither high set, the high set of x.
                 let [z, rest, x] = [(low, e * low), (neither, neither), (e * low, low)].map(|(p, q)| Region { p, q });
                 let join = |a: Region, b: Region| Region { p: a.p + b.p, q: a.q + b.q };
@@ -137,10 +138,10 @@ impl Report {
     pub(super) fn range(&self) -> (f64, f64) {
         match *self {
             Self::Gaussian { mu } | Self::RoundedGaussian { mu, .. } => {
-                let ratio = |y: f64| (mu * y - 0.5 * mu * mu).exp();
+                let ratio = |y: f64| exp(mu * y - 0.5 * mu * mu);
                 (ratio(-TOLD_APART), ratio(TOLD_APART + mu))
             }
-            Self::Laplace { epsilon } | Self::TwoLevel { epsilon, .. } => ((-epsilon).exp(), epsilon.exp()),
+            Self::Laplace { epsilon } | Self::TwoLevel { epsilon, .. } => (exp(-epsilon), exp(epsilon)),
         }
     }
 }

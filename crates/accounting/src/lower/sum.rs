@@ -9,6 +9,7 @@
 use super::blocks::{Blocks, Kernel};
 use super::lattice_law::LatticeLaw;
 use super::tilted_slot::TiltedSlot;
+use crate::numerics::elementary::{exp, exp_m1, exp2, ln_1p, log2, powi};
 
 /// Blocks of the sum to a standard deviation, about.
 const PER_DEVIATION: f64 = 96.0;
@@ -49,7 +50,7 @@ impl Sum {
 
     /// The standard deviation of the sum, in points.
     pub(super) fn deviation(&self) -> f64 {
-        (self.slots as f64 * self.slot.iter().map(|(j, mass)| mass * (*j as f64).powi(2)).sum::<f64>()).sqrt()
+        (self.slots as f64 * self.slot.iter().map(|(j, mass)| mass * powi(*j as f64, 2)).sum::<f64>()).sqrt()
     }
 
     /// The sum in blocks, as far out as `deviations` of a normal law.
@@ -58,7 +59,7 @@ impl Sum {
     /// masses become the largest. All tilts bound the same masses from below, so each block takes
     /// what is largest.
     pub(super) fn atoms(&self, deviations: f64) -> Vec<Atom> {
-        let block = (self.deviation() / PER_DEVIATION).max(1.0).log2().floor().exp2();
+        let block = exp2(log2((self.deviation() / PER_DEVIATION).max(1.0)).floor());
         let mut blocks = Blocks::new(block as i64);
         self.add(0.0, &mut blocks);
         for sign in [-1.0, 1.0] {
@@ -90,10 +91,10 @@ impl Sum {
             let (mut cumulant, mut slope) = (0.0, 0.0);
             for (j, mass) in &self.slot {
                 let x = theta * *j as f64;
-                cumulant += mass * x.exp_m1();
-                slope += mass * *j as f64 * x.exp();
+                cumulant += mass * exp_m1(x);
+                slope += mass * *j as f64 * exp(x);
             }
-            self.slots as f64 * (theta * slope / (1.0 + cumulant) - cumulant.ln_1p())
+            self.slots as f64 * (theta * slope / (1.0 + cumulant) - ln_1p(cumulant))
         };
         // Depth grows with θ: bisection on its logarithm.
         let (mut low, mut high) = (1e-12 / reach, 300.0 / reach);

@@ -4,7 +4,8 @@ use super::blocks::Kernel;
 use super::sum::{Atom, Sum};
 use crate::numerics::compensated::Accumulator;
 use crate::numerics::convolution::{Spectrum, fast_length, power_of_one_plus, transform_back};
-use realfft::num_complex::Complex64;
+use crate::numerics::elementary::{acos, exp, exp_m1, from_polar, ln, ln_1p, log2, powi, sin_cos};
+use num_complex::Complex64;
 use std::f64::consts::{PI, TAU};
 
 /// Unit roundoff.
@@ -62,12 +63,11 @@ struct Frequency {
 impl TiltedSlot {
     pub(super) fn new(sum: &Sum, theta: f64) -> Self {
         let slots = sum.slots as f64;
-        let mut slot: Vec<(i64, f64)> =
-            sum.slot.iter().map(|(j, mass)| (*j, mass * (theta * *j as f64).exp())).collect();
+        let mut slot: Vec<(i64, f64)> = sum.slot.iter().map(|(j, mass)| (*j, mass * exp(theta * *j as f64))).collect();
         // The mean is 0: subtracting it leaves terms of one sign.
         let grown = |j: i64, mass: f64| {
             let x = theta * j as f64;
-            mass * (x.exp_m1() - x).max(0.0)
+            mass * (exp_m1(x) - x).max(0.0)
         };
         let growth = sum.slot.iter().map(|(j, mass)| grown(*j, *mass)).collect::<Accumulator>().total();
         let scale = 1.0 + growth;
@@ -75,29 +75,29 @@ impl TiltedSlot {
         let spread: f64 = sum.slot.iter().map(|(j, mass)| mass * (theta * *j as f64).abs()).sum();
         // e^x − 1 − x cancels for small x; and the mean is 0 but for rounding.
         let distance: f64 = sum.slot.iter().map(|(j, mass)| mass * j.abs() as f64).sum();
-        let imbalance = 8.0 * U * distance * theta.abs().exp() / scale;
+        let imbalance = 8.0 * U * distance * exp(theta.abs()) / scale;
         let scale_error = slots * (64.0 * U * (growth + spread) + imbalance);
         let reach = slot.iter().map(|(j, _)| j.abs()).max().unwrap_or(0) as f64;
         let mass_error = U * (128.0 + 4.0 * theta.abs() * reach);
-        Self { theta, slots, ln_scale: slots * growth.ln_1p(), scale_error, slot, mass_error, imbalance }
+        Self { theta, slots, ln_scale: slots * ln_1p(growth), scale_error, slot, mass_error, imbalance }
     }
 
     /// At least the logarithm of the tilted mean of e^{φS}.
     fn cumulant_upper(&self, phi: f64) -> f64 {
         let (mut grown, mut size) = (0.0, 0.0);
         for (j, mass) in &self.slot {
-            let term = mass * (phi * *j as f64).exp_m1();
+            let term = mass * exp_m1(phi * *j as f64);
             grown += term;
             size += term.abs();
         }
         let rounding = self.mass_error + 4.0 * U * self.slot.len() as f64;
-        self.slots * (grown + rounding * size).ln_1p() + 1e-9
+        self.slots * ln_1p(grown + rounding * size) + 1e-9
     }
 
     /// Mean and standard deviation of the sum. Lead searches; nothing rests on them.
     fn moments(&self) -> (f64, f64) {
         let mean: f64 = self.slot.iter().map(|(j, mass)| mass * *j as f64).sum();
-        let square: f64 = self.slot.iter().map(|(j, mass)| mass * (*j as f64).powi(2)).sum();
+        let square: f64 = self.slot.iter().map(|(j, mass)| mass * powi(*j as f64, 2)).sum();
         (self.slots * mean, (self.slots * (square - mean * mean).max(0.0)).sqrt())
     }
 
@@ -110,7 +110,7 @@ impl TiltedSlot {
         let end = |sign: f64| {
             let at = |phi: f64| (self.cumulant_upper(sign * phi) - sign * phi * mean - LN_CUT) / phi;
             let gaussian = (-2.0 * LN_CUT).sqrt() / deviation.max(1.0);
-            let candidates = (-20..=20).map(|i| at(gaussian * 1.25_f64.powi(i)));
+            let candidates = (-20..=20).map(|i| at(gaussian * powi(1.25_f64, i)));
             candidates.filter(|end| !end.is_nan()).fold(f64::INFINITY, f64::min)
         };
         let (low, high) = ((mean - end(-1.0)).max(-far(-1.0)), (mean + end(1.0)).min(far(1.0)));
@@ -121,7 +121,7 @@ impl TiltedSlot {
             return None;
         }
         let length = fast_length((last - first) as usize + 2);
-        Some(Window { first_block: first as i64, length, outside: 2.0 * LN_CUT.exp() * (1.0 + 1e-6) })
+        Some(Window { first_block: first as i64, length, outside: 2.0 * exp(LN_CUT) * (1.0 + 1e-6) })
     }
 
     /// The least that the blocks of a window have.
@@ -142,16 +142,16 @@ impl TiltedSlot {
             // All frequencies but the first and the last stand for two.
             let twice = if f == 0 || 2 * f == cycle { 1.0 } else { 2.0 };
             let phase = phi * first;
-            let placed = 16.0 * U * (terms + phase.abs() + (kernel.size as f64).log2());
+            let placed = 16.0 * U * (terms + phase.abs() + log2(kernel.size as f64));
             noise += twice * (frequency.error + frequency.value.norm_sqr().sqrt() * placed);
-            let moved = frequency.value * Complex64::from_polar(twice / 2.0 / kernel.size as f64, -phase);
+            let moved = frequency.value * from_polar(twice / 2.0 / kernel.size as f64, -phase);
             let (sum, moment) = kernel.at(phi);
             let bin = f % window.length;
             for (spectrum, factor) in spectra.iter_mut().zip([sum, moment]) {
                 add_hermitian(spectrum, window.length, bin, moved * factor);
             }
         });
-        let noise = noise / cycle as f64 + LN_CUT.exp() / cycle as f64 + window.outside;
+        let noise = noise / cycle as f64 + exp(LN_CUT) / cycle as f64 + window.outside;
         let (total, total_moment) = kernel.at(0.0);
         let mut transformed = spectra.map(|mut spectrum| {
             let mut output = vec![0.0; window.length];
@@ -177,7 +177,7 @@ impl TiltedSlot {
                 let slack = self.scale_error + 8.0 * U * (1.0 + self.ln_scale.abs() + (self.theta * start).abs());
                 let end = (kernel.size - 1) as f64;
                 Some(Atom {
-                    mass: least * (exponent - slack).exp(),
+                    mass: least * exp(exponent - slack),
                     from: start + from.clamp(0.0, end),
                     to: start + to.clamp(0.0, end),
                 })
@@ -242,7 +242,7 @@ impl TiltedSlot {
     fn transform_minus_1(&self, phi: f64) -> (Complex64, f64) {
         let (mut re, mut im, mut size) = (Accumulator::default(), Accumulator::default(), 0.0);
         for (j, mass) in &self.slot {
-            let (sin, cos) = (0.5 * phi * *j as f64).sin_cos();
+            let (sin, cos) = sin_cos(0.5 * phi * *j as f64);
             let double = 2.0 * mass * sin;
             re.add(-double * sin);
             im.add(double * cos);
@@ -261,11 +261,11 @@ impl TiltedSlot {
         let size = (1.0 + difference).norm_sqr().sqrt();
         let relative = self.slots * error / size + rounding;
         if relative < 0.1 {
-            Frequency { value, error: value.norm_sqr().sqrt() * relative.exp_m1() }
+            Frequency { value, error: value.norm_sqr().sqrt() * exp_m1(relative) }
         } else {
             // |a^k − b^k| ≤ |a|^k + |b|^k ≤ 2(|a| + e)^k.
             let largest = size + error + 16.0 * U;
-            Frequency { value: Complex64::new(0.0, 0.0), error: 2.0 * (self.slots * largest.ln()).exp() * (1.0 + 1e-6) }
+            Frequency { value: Complex64::new(0.0, 0.0), error: 2.0 * exp(self.slots * ln(largest)) * (1.0 + 1e-6) }
         }
     }
 
@@ -276,14 +276,14 @@ impl TiltedSlot {
     /// |cos(φd/2)|)`. Pairs at distance d serve the frequencies up to π/d: well above π/(2d),
     /// falling below it.
     fn highest_frequency(&self, cycle: usize) -> f64 {
-        let needed = -LN_CUT + (cycle as f64).ln();
+        let needed = -LN_CUT + ln(cycle as f64);
         let (_, values) = self.dense();
         let mut highest = PI;
         let mut distance = 1;
         while distance < values.len() {
             let pairs = self.slots * pairs(&values, distance) * (1.0 - 1e-9);
             if pairs >= needed {
-                highest = f64::min(highest, 2.0 / distance as f64 * (1.0 - needed / pairs).acos());
+                highest = f64::min(highest, 2.0 / distance as f64 * acos(1.0 - needed / pairs));
             }
             if OCTAVE * pairs < needed {
                 break;

@@ -6,6 +6,7 @@ use super::compensated::{Proportion, two_sum};
 use super::deviance::{deviance_two_part, ln_1p_minus};
 use super::gamma::stirling_error;
 use super::tail_integral::decaying_integral;
+use crate::numerics::elementary::{ln, ln_1p};
 
 /// From here on (both parameters) the tail is integrated; below, the continued fraction takes at
 /// most a few hundred steps.
@@ -84,7 +85,7 @@ impl Tail {
     }
 
     fn ln_direct(&self) -> f64 {
-        let value = self.term.exponent + 0.5 * self.term.scale.ln() + self.factor.ln();
+        let value = self.term.exponent + 0.5 * ln(self.term.scale) + ln(self.factor);
         if value > 0.0 { 0.0 } else { value }
     }
 
@@ -93,7 +94,7 @@ impl Tail {
     }
 
     fn ln_of(&self, lower: bool) -> f64 {
-        if lower == self.is_lower { self.ln_direct() } else { (-self.direct()).ln_1p() }
+        if lower == self.is_lower { self.ln_direct() } else { ln_1p(-self.direct()) }
     }
 
     pub(super) fn lower(&self) -> f64 {

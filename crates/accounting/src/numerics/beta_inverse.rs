@@ -3,6 +3,7 @@
 use super::beta::beta_tail;
 use super::compensated::Proportion;
 use super::log_concave_root::log_concave_root;
+use crate::numerics::elementary::{exp, ln};
 
 /// Largest |logit| searched: beyond it `x` or `1 − x` is subnormal.
 const MAX_LOGIT: f64 = 708.0;
@@ -45,12 +46,12 @@ fn solve(a: f64, b: f64, p: f64, lower: bool) -> (f64, f64) {
     // The upper tail is the lower one seen from the other side: solve in ±logit, in which the asked
     // tail increases.
     let sign = if lower { 1.0 } else { -1.0 };
-    let target = p.ln();
+    let target = ln(p);
     let evaluate = |w: f64| {
         let tail = beta_tail(a, b, at_logit(sign * w));
         (if lower { tail.ln_lower() } else { tail.ln_upper() }, tail.slope(lower))
     };
-    let w = sign * log_concave_root(sign * (a / b).ln(), -MAX_LOGIT, MAX_LOGIT, target, evaluate);
+    let w = sign * log_concave_root(sign * ln(a / b), -MAX_LOGIT, MAX_LOGIT, target, evaluate);
     if w.is_nan() {
         return (f64::NAN, f64::NAN);
     }
@@ -82,7 +83,7 @@ fn polish(a: f64, b: f64, split: Proportion, target: f64, lower: bool) -> (f64, 
 
 /// `x = 1/(1 + e^−w)`, with the smaller of `x` and `1 − x` taken as exact.
 fn at_logit(w: f64) -> Proportion {
-    let small = (-w.abs()).exp();
+    let small = exp(-w.abs());
     let small = small / (1.0 + small);
     if w < 0.0 { Proportion::from_value(small) } else { Proportion::from_complement(small) }
 }

@@ -3,6 +3,7 @@
 use super::beta::{self, ln_power_term};
 use super::compensated::Proportion;
 pub use super::deviance::deviance;
+use crate::numerics::elementary::{exp, ln, ln_1p};
 
 /// `P(X = k)` for `X ~ Binomial(n, p)`.
 ///
@@ -86,7 +87,7 @@ fn pmf_of(k: u64, n: u64, split: Proportion) -> f64 {
 }
 
 fn ln_pmf_of(k: u64, n: u64, split: Proportion) -> f64 {
-    ln_terms(k, n, split).map_or_else(f64::ln, |(exponent, scale)| exponent + 0.5 * scale.ln())
+    ln_terms(k, n, split).map_or_else(ln, |(exponent, scale)| exponent + 0.5 * ln(scale))
 }
 
 /// `Ok((e, s))` with `pmf = √s·exp(e)`; `Err(pmf)` where the mass is 0, 1 or NaN.
@@ -115,16 +116,16 @@ fn ln_terms(k: u64, n: u64, split: Proportion) -> Result<(f64, f64), f64> {
 
 /// `ln y`, by way of `x` when `y` is close to 1.
 pub(super) fn ln_of_complement(split: Proportion) -> f64 {
-    if split.x < 0.5 { (-split.x).ln_1p() - split.x_low } else { split.y.ln() + split.y_low / split.y }
+    if split.x < 0.5 { ln_1p(-split.x) - split.x_low } else { ln(split.y) + split.y_low / split.y }
 }
 
 /// `scale·exp(exponent)` without losing digits to a subnormal intermediate.
 pub(super) fn scaled_exp(exponent: f64, scale: f64) -> f64 {
     if exponent < -700.0 {
-        let half = (0.5 * exponent).exp();
+        let half = exp(0.5 * exponent);
         return (scale * half) * half;
     }
-    scale * exponent.exp()
+    scale * exp(exponent)
 }
 
 fn is_proportion(split: Proportion) -> bool {

@@ -1,21 +1,17 @@
 //! Cyclic convolution powers by FFT, with a bound on their error.
 
-use realfft::RealFftPlanner;
-use realfft::num_complex::Complex64;
+use crate::numerics::elementary::{atan2, exp, exp_m1, from_polar, ln, ln_1p, log2, modulus, powi};
+use crate::numerics::fourier::{ERROR_PER_FACTOR, Fourier, Transforms};
+use num_complex::Complex64;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 thread_local! {
-    /// Plans are dear and depend on the length only.
-    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+    static TRANSFORMS: RefCell<Transforms> = RefCell::default();
 }
 
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
-
-/// The FFT's relative error in the 2-norm is at most this many unit roundoffs per factor of two in
-/// length. Higham (2002), Theorem 24.2 gives `(1 + 4√2)` for radix 2 with twiddles correct to a
-/// unit roundoff; larger radices do fewer steps. Doubled, for real-to-complex packing.
-const FFT_CONSTANT: f64 = 14.0;
 
 /// Relative errors below this are treated to first order.
 const SMALL: f64 = 0.1;
@@ -67,10 +63,8 @@ impl Spectrum {
     /// Transforms the sequence that has these values at `first`, `first + stride`, …, taken modulo
     /// `length`.
     ///
-    /// Each frequency is within `e = c·u·log₂N·√N·‖x‖₂` of the truth. Where the transform fails,
-    /// all frequencies are NaN.
+    /// Each frequency is within `e = c·u·log₂N·√N·‖x‖₂` of the truth.
     pub(crate) fn new(first: i64, stride: i64, values: &[f64], length: usize) -> Self {
-        let forward = PLANNER.with_borrow_mut(|planner| planner.plan_fft_forward(length));
         let mut cycle = vec![0.0; length];
         let mut index = first.rem_euclid(length as i64);
         for value in values {
@@ -78,12 +72,8 @@ impl Spectrum {
             index = (index + stride) % length as i64;
         }
         let norm = cycle.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let error = FFT_CONSTANT * U * steps(length) * (length as f64).sqrt() * norm;
-        let mut values = forward.make_output_vec();
-        if forward.process(&mut cycle, &mut values).is_err() {
-            values.fill(Complex64::new(f64::NAN, f64::NAN));
-        }
-        Self { length, values, error }
+        let error = ERROR_PER_FACTOR * U * steps(length) * (length as f64).sqrt() * norm;
+        Self { length, values: transform(length).forward(&cycle), error }
     }
 
     /// A frequency, and how far it may be off.
@@ -139,8 +129,8 @@ impl Spectrum {
                 let step = above - number;
                 let power = i32::try_from(step).unwrap_or(i32::MAX);
                 sum = sum * power_of(*value, step) + weight;
-                sum_of_sizes = sum_of_sizes * size.powi(power) + weight;
-                sum_of_largest = sum_of_largest * (size + self.error).powi(power) + weight;
+                sum_of_sizes = sum_of_sizes * powi(size, power) + weight;
+                sum_of_largest = sum_of_largest * powi(size + self.error, power) + weight;
                 above = number;
             };
             numbers.iter().rev().for_each(|(number, weight)| down_to(*number, *weight));
@@ -148,7 +138,7 @@ impl Spectrum {
             product.values[f] = sum;
             product.sizes[f] = sum_of_sizes;
             product.relative[f] = most * (self.error / size + 8.0 * U) + 8.0 * U * terms;
-            product.ln_largest[f] = sum_of_largest.ln() + 8.0 * U * (most + terms);
+            product.ln_largest[f] = ln(sum_of_largest) + 8.0 * U * (most + terms);
         }
         product
     }
@@ -198,7 +188,7 @@ impl Product {
         self.ln_largest[f] = if share < SMALL {
             exponent * (base.size - 1.0) + share
         } else {
-            exponent * (base.size + base.error).ln() + rounding
+            exponent * ln(base.size + base.error) + rounding
         };
         // A base that is no number must not pass for a small one.
         if base.value.is_nan() {
@@ -231,9 +221,9 @@ impl Product {
             let relative = products.iter().map(|product| product.relative[f] + rounding).fold(0.0, larger);
             let of = |value: fn(&Self, usize) -> f64| products.iter().map(|p| value(p, f)).fold(0.0, larger);
             if relative < SMALL {
-                of(|product, f| product.sizes[f]) * relative.exp_m1()
+                of(|product, f| product.sizes[f]) * exp_m1(relative)
             } else {
-                2.0 * of(|product, f| product.ln_largest[f].exp())
+                2.0 * of(|product, f| exp(product.ln_largest[f]))
             }
         };
         let first = &products[0];
@@ -309,9 +299,9 @@ struct Walking {
 
 impl Walking {
     fn new(index: usize, a: Complex64, b: Complex64, common: Complex64, count: usize) -> Self {
-        let (ln_a, ln_b) = (a.norm().ln(), b.norm().ln());
-        let ln_first = count as f64 * ln_b + common.norm().ln();
-        let missing = UNDERFLOW.ln() - ln_first;
+        let (ln_a, ln_b) = (ln(modulus(a)), ln(modulus(b)));
+        let ln_first = count as f64 * ln_b + ln(modulus(common));
+        let missing = ln(UNDERFLOW) - ln_first;
         // Neither a nor b is larger than 1: if their product does not underflow, neither do their
         // powers.
         let from = if missing <= 0.0 { 0 } else { (missing / (ln_a - ln_b)).ceil().clamp(0.0, count as f64) as usize };
@@ -321,26 +311,27 @@ impl Walking {
     }
 }
 
-/// Transforms back, and returns a bound on the error that this adds to each point. Where it fails,
-/// all points are NaN.
+/// Transforms back, and returns a bound on the error that this adds to each point.
 pub(crate) fn transform_back(values: &mut [Complex64], output: &mut [f64]) -> f64 {
     let length = output.len();
-    // The transform wants exactly real ends.
+    // These are real, but for rounding.
     values[0].im = 0.0;
     if length.is_multiple_of(2) {
         values[length / 2].im = 0.0;
     }
-    let is_done = PLANNER.with_borrow_mut(|planner| planner.plan_fft_inverse(length).process(values, output).is_ok());
-    if !is_done {
-        output.fill(f64::NAN);
-    }
+    transform(length).backward(values, output);
     let scale = 1.0 / length as f64;
     let mut squares = 0.0;
     for x in output {
         *x *= scale;
         squares += *x * *x;
     }
-    FFT_CONSTANT * U * steps(length) * squares.sqrt()
+    ERROR_PER_FACTOR * U * steps(length) * squares.sqrt()
+}
+
+/// The transform of this length, with its table from an earlier call if there was one.
+fn transform(length: usize) -> Rc<Fourier> {
+    TRANSFORMS.with_borrow_mut(|transforms| transforms.of(length))
 }
 
 /// The larger of two, and NaN if either is.
@@ -349,7 +340,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 fn steps(length: usize) -> f64 {
-    (length as f64).log2().max(1.0)
+    log2(length as f64).max(1.0)
 }
 
 /// Below this size, `1 + d` itself has more digits than `ln(1 + d)` by way of d.
@@ -362,10 +353,9 @@ const SMALL_BASE: f64 = 0.5;
 pub(crate) fn power_of_one_plus(difference: Complex64, exponent: f64) -> (Complex64, f64) {
     let moved = 1.0 + difference;
     let size = moved.norm_sqr().sqrt();
-    let ln_size =
-        if size < SMALL_BASE { size.ln() } else { 0.5 * (2.0 * difference.re + difference.norm_sqr()).ln_1p() };
-    let angle = moved.im.atan2(moved.re);
-    let power = Complex64::from_polar((exponent * ln_size).exp(), exponent * angle);
+    let ln_size = if size < SMALL_BASE { ln(size) } else { 0.5 * ln_1p(2.0 * difference.re + difference.norm_sqr()) };
+    let angle = atan2(moved.im, moved.re);
+    let power = from_polar(exp(exponent * ln_size), exponent * angle);
     (power, 16.0 * U * (1.0 + exponent * (ln_size.abs() + angle.abs())))
 }
 

@@ -1,6 +1,8 @@
 //! Loader's deviance, the part of a binomial, Poisson, beta or gamma density that must not lose
 //! digits.
 
+use crate::numerics::elementary::{ln, ln_1p};
+
 /// `1/(2k + 3)`, the coefficients of `(atanh(v)/v − 1)/v²` in powers of `v²`.
 const ATANH_COEFFICIENTS: [f64; 24] = {
     let mut table = [0.0; 24];
@@ -42,7 +44,7 @@ pub(super) fn ln_1p_minus(u: f64) -> f64 {
         let v_squared = v * v;
         2.0 * v * v_squared * atanh_tail(v_squared) - u * v
     } else {
-        u.ln_1p() - u
+        ln_1p(u) - u
     }
 }
 
@@ -74,11 +76,11 @@ pub(super) fn deviance_two_part(x: f64, mean: f64, mean_low: f64) -> f64 {
     let u = ((mean - x) + mean_low) / x;
     if u <= -1.0 || u.is_infinite() {
         // x/m beyond 2⁵³ either way: u cannot hold it, the plain formula can.
-        return x * (x.ln() - mean.ln()) + mean - x;
+        return x * (ln(x) - ln(mean)) + mean - x;
     }
     if u < -0.6 {
         // Close to −1 the quotient u has lost the ratio; m/x has not.
-        return -x * ((mean / x).ln() - u);
+        return -x * (ln(mean / x) - u);
     }
     -x * ln_1p_minus(u)
 }

@@ -1,6 +1,7 @@
 //! `ln Γ`, the Stirling error and the logarithm of binomial coefficients.
 
 use super::deviance::atanh_tail;
+use crate::numerics::elementary::{ln, ln_1p};
 
 /// `½ ln(2π)`.
 pub(super) const LN_SQRT_2_PI: f64 = 0.918_938_533_204_672_8;
@@ -94,7 +95,7 @@ fn stirling_step(x: f64) -> f64 {
         return v_squared * atanh_tail(v_squared);
     }
     // x < 0.618: at worst the difference keeps 0.14 of its larger term, which costs three bits.
-    (x + 0.5) * (x.recip().ln_1p()) - 1.0
+    (x + 0.5) * (ln_1p(x.recip())) - 1.0
 }
 
 /// `ln C(n, k)` for real `0 ≤ k ≤ n`, `C(n, k) = Γ(n+1)/(Γ(k+1) Γ(n−k+1))`.
@@ -119,11 +120,11 @@ pub fn ln_binomial(n: f64, k: f64) -> f64 {
         return 0.0;
     }
     if let Some(exact) = exact_coefficient(n, small) {
-        return exact.ln();
+        return ln(exact);
     }
     let share = small / n;
-    let leading = large.mul_add(-(-share).ln_1p(), -small * share.ln());
-    let half_log = -0.5 * (share * large).ln() - LN_SQRT_2_PI;
+    let leading = large.mul_add(-ln_1p(-share), -small * ln(share));
+    let half_log = -0.5 * ln(share * large) - LN_SQRT_2_PI;
     leading + (half_log + (stirling_error(n) - stirling_error(small) - stirling_error(large)))
 }
 

@@ -1,12 +1,14 @@
 //! Polynomials with non-negative coefficients, and sequences without zeros at their ends.
 
+use crate::numerics::elementary::powi;
+
 /// `Σ values[i]·factor^(last − i)` for a factor between 0 and 1, by Horner's rule in four chains at
 /// once: each step of one waits for the step before.
 pub(crate) fn horner(values: &[f64], factor: f64) -> f64 {
     let blocks = values.chunks_exact(4);
     let rest = blocks.remainder();
     let mut chains = [0.0; 4];
-    let fourth = factor.powi(4);
+    let fourth = powi(factor, 4);
     for block in blocks {
         chains.iter_mut().zip(block).for_each(|(chain, value)| *chain = *chain * fourth + value);
     }
@@ -18,7 +20,7 @@ pub(crate) fn horner_reversed(values: &[f64], factor: f64) -> f64 {
     let blocks = values.rchunks_exact(4);
     let rest = blocks.remainder();
     let mut chains = [0.0; 4];
-    let fourth = factor.powi(4);
+    let fourth = powi(factor, 4);
     for block in blocks {
         chains.iter_mut().zip(block.iter().rev()).for_each(|(chain, value)| *chain = *chain * fourth + value);
     }

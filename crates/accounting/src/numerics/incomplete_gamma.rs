@@ -6,6 +6,7 @@ use super::deviance::{deviance, ln_1p_minus};
 use super::gamma::stirling_error;
 use super::log_concave_root::log_concave_root;
 use super::tail_integral::decaying_integral;
+use crate::numerics::elementary::{exp, ln};
 
 /// From this shape on the tail is integrated; below, series and fraction take at most a few hundred
 /// steps.
@@ -63,18 +64,18 @@ fn solve(a: f64, p: f64, lower: bool) -> f64 {
         return if lower { 0.0 } else { f64::INFINITY };
     }
     let sign = if lower { 1.0 } else { -1.0 };
-    let target = p.ln();
+    let target = ln(p);
     let ln_tail = |tail: &Tail| if lower { tail.ln_lower() } else { tail.ln_upper() };
     let evaluate = |w: f64| {
-        let tail = gamma_tail(a, (sign * w).exp());
+        let tail = gamma_tail(a, exp(sign * w));
         (ln_tail(&tail), tail.slope(lower))
     };
-    let w = sign * log_concave_root(sign * a.ln(), -MAX_LN, MAX_LN, target, evaluate);
+    let w = sign * log_concave_root(sign * ln(a), -MAX_LN, MAX_LN, target, evaluate);
     if w <= -MAX_LN {
         return 0.0;
     }
     // A logarithm of size w fixes x to |w| ulps only: one more step, on x.
-    let x = w.exp();
+    let x = exp(w);
     let tail = gamma_tail(a, x);
     let step = sign * (ln_tail(&tail) - target) / tail.slope(lower);
     if step.is_nan() || step.abs() > MAX_POLISH { f64::NAN } else { x * (1.0 - step) }

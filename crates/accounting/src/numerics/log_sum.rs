@@ -3,6 +3,7 @@
 //! NaN is propagated, never dropped: a maximum that skips NaN would turn a failed term into a
 //! smaller sum.
 
+use crate::numerics::elementary::{exp, exp_m1, ln, ln_1p};
 use std::ops::{Add, Mul, Neg};
 
 /// `ln(e^a + e^b)`.
@@ -18,7 +19,7 @@ pub fn log_add(a: f64, b: f64) -> f64 {
     if large.is_infinite() {
         return large;
     }
-    large + (small - large).exp().ln_1p()
+    large + ln_1p(exp(small - large))
 }
 
 /// `ln Σ e^(x_i)` in one pass, rescaling when a new maximum comes.
@@ -37,14 +38,14 @@ pub fn log_sum_exp(terms: impl IntoIterator<Item = f64>) -> f64 {
         if term.is_infinite() {
             infinite |= term > 0.0;
         } else if term <= largest {
-            sum += (term - largest).exp();
+            sum += exp(term - largest);
         } else {
             // exp(−∞) = 0 clears the empty start.
-            sum = 1.0 + sum * (largest - term).exp();
+            sum = 1.0 + sum * exp(largest - term);
             largest = term;
         }
     }
-    if infinite { f64::INFINITY } else { largest + sum.ln() }
+    if infinite { f64::INFINITY } else { largest + ln(sum) }
 }
 
 /// A real number as sign and logarithm of its size, for sums whose terms overflow or underflow.
@@ -64,7 +65,7 @@ impl SignedLog {
 
     /// The number `value`.
     pub fn from_value(value: f64) -> Self {
-        Self::new(value.abs().ln(), value)
+        Self::new(ln(value.abs()), value)
     }
 
     /// `sign·e^ln_abs`, where only the sign of `sign` counts; NaN in either gives an unknown
@@ -86,7 +87,7 @@ impl SignedLog {
 
     /// The number itself; overflows to `±∞` and underflows to 0 as [`f64::exp`] does.
     pub fn value(self) -> f64 {
-        if self.sign == 0.0 { 0.0 } else { self.sign * self.ln_abs.exp() }
+        if self.sign == 0.0 { 0.0 } else { self.sign * exp(self.ln_abs) }
     }
 }
 
@@ -149,7 +150,7 @@ pub fn signed_log_sum_exp(terms: impl IntoIterator<Item = SignedLog>) -> SignedL
 /// `ln(e^x − 1)` for `x ≥ 0`. Edge cases: `−∞` at 0, `∞` at `∞`, NaN for negative `x` and NaN.
 pub fn ln_expm1(x: f64) -> f64 {
     // From 37 on e^−x is below half an ulp of 1, but its logarithm is still right.
-    if x > 37.0 { x + (-(-x).exp()).ln_1p() } else { x.exp_m1().ln() }
+    if x > 37.0 { x + ln_1p(-exp(-x)) } else { ln(exp_m1(x)) }
 }
 
 /// `ln(1 − e^x)` for `x ≤ 0`.
@@ -157,7 +158,7 @@ pub fn ln_expm1(x: f64) -> f64 {
 /// Citation: M. Mächler, "Accurately computing log(1 − exp(−|a|))" (2012): switch at `ln 2`.
 /// Edge cases: `−∞` at 0, 0 at `−∞`, NaN for positive `x` and NaN.
 pub fn ln_1m_exp(x: f64) -> f64 {
-    if x > -std::f64::consts::LN_2 { (-x.exp_m1()).ln() } else { (-x.exp()).ln_1p() }
+    if x > -std::f64::consts::LN_2 { ln(-exp_m1(x)) } else { ln_1p(-exp(x)) }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //!
 //! | module | what it answers |
 //! |---|---|
+//! | [`elementary`] | `exp`, `ln` and their like, the same on every platform |
 //! | [`gamma`] | `ln Γ`, Stirling error, `ln C(n, k)` |
 //! | [`binomial`] | binomial mass and both tails, for the *exact* float `p`, to `n = 10⁹` |
 //! | [`beta`] | regularised incomplete beta, both tails, and its inverses |
@@ -27,6 +28,8 @@ pub(crate) mod compensated;
 pub mod convolution;
 mod deviance;
 pub mod directed;
+pub mod elementary;
+mod fourier;
 pub mod gamma;
 pub(crate) mod horner;
 pub mod incomplete_gamma;

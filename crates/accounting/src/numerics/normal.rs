@@ -2,6 +2,7 @@
 
 use super::compensated::two_product;
 use super::gamma::LN_SQRT_2_PI;
+use crate::numerics::elementary::{exp, ln, ln_1p};
 
 /// `1/√2` as a sum of two floats.
 const FRAC_1_SQRT_2_HIGH: f64 = std::f64::consts::FRAC_1_SQRT_2;
@@ -23,7 +24,7 @@ pub fn cdf(x: f64) -> f64 {
     }
     let residual = (-x).mul_add(FRAC_1_SQRT_2_LOW, rounded_away);
     // erfc'(t) = −(2/√π)·e^(−t²); a correction of at most 1e-13, so its own error does not matter.
-    let correction = std::f64::consts::FRAC_2_SQRT_PI * (-scaled * scaled).exp() * residual;
+    let correction = std::f64::consts::FRAC_2_SQRT_PI * exp(-scaled * scaled) * residual;
     0.5 * (libm::erfc(scaled) - correction)
 }
 
@@ -40,15 +41,15 @@ pub fn upper_tail(x: f64) -> f64 {
 /// Direction: none. Edge cases: `−∞` at `−∞`, 0 at `∞`, NaN for NaN.
 pub fn ln_cdf(x: f64) -> f64 {
     if x > 0.0 {
-        return (-cdf(-x)).ln_1p();
+        return ln_1p(-cdf(-x));
     }
     if x >= -20.0 || x.is_nan() {
-        return cdf(x).ln();
+        return ln(cdf(x));
     }
     let inverse_square = 1.0 / (x * x);
     // 1 − u(1 − 3u(1 − 5u(…)))
     let series = [13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0].iter().fold(1.0, |sum, odd| 1.0 - odd * inverse_square * sum);
-    -0.5 * x * x - LN_SQRT_2_PI - (-x).ln() + series.ln()
+    -0.5 * x * x - LN_SQRT_2_PI - ln(-x) + ln(series)
 }
 
 /// `Φ⁻¹(p)`.
@@ -79,21 +80,21 @@ fn lower_quantile(p: f64) -> f64 {
     if p >= 0.5 {
         return 0.0;
     }
-    let t = (-2.0 * p.ln()).sqrt();
+    let t = (-2.0 * ln(p)).sqrt();
     let rational = (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
     let mut x = rational - t;
     if p > 0.25 {
         for _ in 0..3 {
             let excess = 0.5 * libm::erf(x * FRAC_1_SQRT_2_HIGH) - (p - 0.5);
-            x -= excess * SQRT_2_PI * (0.5 * x * x).exp();
+            x -= excess * SQRT_2_PI * exp(0.5 * x * x);
         }
         return x;
     }
-    let target = p.ln();
+    let target = ln(p);
     for _ in 0..3 {
         let value = ln_cdf(x);
         // φ/Φ, formed as one exponential since both underflow beyond −38.
-        let slope = (-0.5 * x * x - LN_SQRT_2_PI - value).exp();
+        let slope = exp(-0.5 * x * x - LN_SQRT_2_PI - value);
         x -= (value - target) / slope;
     }
     x

@@ -1,5 +1,7 @@
 //! One quadrature for the tails of every log-concave density: beta, gamma.
 
+use crate::numerics::elementary::exp;
+
 /// Positive nodes and weights of 16-point Gauss–Legendre on `[−1, 1]`, rounded from 60 digits.
 const GAUSS_LEGENDRE: [(f64, f64); 8] = [
     (0.09501250983763744, 0.1894506104550685),
@@ -49,7 +51,7 @@ pub(super) fn decaying_integral(fall: impl Fn(f64) -> f64, rate: f64, curvature:
         let middle = half_width * f64::from(2 * panel + 1);
         for (node, weight) in GAUSS_LEGENDRE {
             let offset = half_width * node;
-            sum += weight * ((-fall(middle - offset)).exp() + (-fall(middle + offset)).exp());
+            sum += weight * (exp(-fall(middle - offset)) + exp(-fall(middle + offset)));
         }
     }
     sum * half_width

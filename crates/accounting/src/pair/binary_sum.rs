@@ -2,6 +2,7 @@
 
 use super::window::Binomial;
 use crate::numerics::binomial;
+use crate::numerics::elementary::exp;
 
 /// The masses of the sum on a window.
 pub(super) struct BinarySum {
@@ -148,7 +149,7 @@ impl Parts {
                 break;
             }
         }
-        sum * ln_largest.exp()
+        sum * exp(ln_largest)
     }
 }
 

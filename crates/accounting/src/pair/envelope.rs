@@ -14,6 +14,7 @@
 use super::binary_sum::{self, BinarySum};
 use super::window::Binomial;
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{exp, exp_m1, ln_1p, tanh};
 use crate::pld::{Curve, LossLattice, power_of_two};
 use crate::scheme::Scheme;
 use rayon::prelude::*;
@@ -54,7 +55,7 @@ struct Bit {
 impl Bit {
     fn new(local_epsilon: f64) -> Result<Self> {
         let e = super::upper::exponentials(local_epsilon)?.0;
-        Ok(Self { p: 1.0 / (1.0 + e), gap: (local_epsilon / 2.0).tanh() * (1.0 + 1e-15) })
+        Ok(Self { p: 1.0 / (1.0 + e), gap: tanh(local_epsilon / 2.0) * (1.0 + 1e-15) })
     }
 }
 
@@ -91,10 +92,10 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice, 
     let spacing = power_of_two(typical / PER_DEVIATION);
     // A victim that is present with probability γ changes any probability by at most
     // 1 + γ(e^{ε0} − 1).
-    let greatest = (presence * local_epsilon.exp_m1()).ln_1p();
+    let greatest = ln_1p(presence * exp_m1(local_epsilon));
     let reach = greatest.min(14.0 * typical + 64.0 * typical / speaking.sqrt());
     let points = (reach / spacing) as i64 + 2;
-    let excesses: Vec<f64> = (-points..=points).map(|i| (i as f64 * spacing).exp_m1()).collect();
+    let excesses: Vec<f64> = (-points..=points).map(|i| exp_m1(i as f64 * spacing)).collect();
     let mut deltas = vec![0.0; excesses.len()];
     for size in &sizes {
         let worst = worst_of_size(size, bit, &excesses);
@@ -102,7 +103,7 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice, 
     }
     // What windows cut off, of all sizes, and what rounding may have lost.
     let most = sizes.iter().map(|size| size.speaking).max().unwrap_or(0);
-    let (error, cut) = (relative_error(most, p), 8.0 * LN_CUT.exp());
+    let (error, cut) = (relative_error(most, p), 8.0 * exp(LN_CUT));
     deltas.iter_mut().for_each(|delta| *delta = *delta * (1.0 + error) + cut);
     // Every dataset is below the blanket's curve as well, and where few of many clients speak that
     // is the lower one.
@@ -118,10 +119,10 @@ pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<
     let sizes = sizes(scheme, bit.p, OUTCOMES)?;
     let most = sizes.iter().map(|size| size.speaking).max().unwrap_or(0);
     // Moved down by what the roundings of one outcome's difference can be worth.
-    let excess = epsilon.exp_m1();
+    let excess = exp_m1(epsilon);
     let excess = excess - 16.0 * f64::EPSILON * excess.abs();
     let delta: f64 = sizes.iter().map(|size| size.weight * worst_of_size(size, bit, &[excess])[0]).sum();
-    Ok(delta * (1.0 + relative_error(most, bit.p)) + 8.0 * LN_CUT.exp())
+    Ok(delta * (1.0 + relative_error(most, bit.p)) + 8.0 * exp(LN_CUT))
 }
 
 /// The pointwise maximum over the datasets, for one number of speaking clients, at the increasing

@@ -4,6 +4,7 @@ use super::rows::{Resolution, Row, Rows};
 use super::walks::Walks;
 use super::{Direction, LinearPair};
 use crate::numerics::directed::{deflate, inflate};
+use crate::numerics::elementary::{exp, exp_m1, ln, ln_1p, powi};
 use crate::numerics::log_sum::log_add;
 use std::cell::Cell;
 
@@ -44,7 +45,7 @@ impl LinearPair {
 
     fn rows_to_sum(&self, direction: Direction) -> Rows {
         let trials = self.trials as f64;
-        let outcomes = if self.neutral.0 > 0.0 { trials.powi(3) / 6.0 } else { trials.powi(2) / 2.0 };
+        let outcomes = if self.neutral.0 > 0.0 { powi(trials, 3) / 6.0 } else { powi(trials, 2) / 2.0 };
         let resolution = if outcomes <= EXACT_OUTCOMES { Resolution::EXACT } else { Resolution::FINE };
         self.rows(direction, resolution)
     }
@@ -52,7 +53,7 @@ impl LinearPair {
     /// `Σ w·[(L+U) − e^ε(L−U)]₊ = Σ w·[U(1+e^ε) − L(e^ε−1)]₊` with U = uD, each difference moved by
     /// `rounding` of its terms.
     fn hockey_stick(&self, rows: &Rows, epsilon: f64, rounding: f64) -> f64 {
-        let (sum, difference) = (1.0 + epsilon.exp(), epsilon.exp_m1());
+        let (sum, difference) = (1.0 + exp(epsilon), exp_m1(epsilon));
         self.sum_over_walks(rows, |outcome| {
             let (gain, loss) = (outcome.tilt * sum, outcome.level * difference);
             (gain - loss + rounding * (gain.abs() + loss.abs())).max(0.0)
@@ -77,10 +78,10 @@ impl LinearPair {
         }
         let sum = self.sum_over_walks(rows, |outcome| {
             let loss = outcome.loss();
-            let vanishing = (-order * loss).exp_m1() * ((1.0 - order) * loss).exp_m1() / (1.0 + (-loss).exp());
-            outcome.level * ((order - 1.0) * loss - shift).exp() * vanishing
+            let vanishing = exp_m1(-order * loss) * exp_m1((1.0 - order) * loss) / (1.0 + exp(-loss));
+            outcome.level * exp((order - 1.0) * loss - shift) * vanishing
         });
-        sum.ln() + shift
+        ln(sum) + shift
     }
 
     /// `Σ_rows weight · E_D[term]` over the walks that are kept. At k = n an outcome without any
@@ -122,6 +123,6 @@ struct Outcome {
 impl Outcome {
     /// The absolute value of its privacy loss.
     fn loss(&self) -> f64 {
-        (2.0 * self.tilt.abs() / self.smaller).ln_1p()
+        ln_1p(2.0 * self.tilt.abs() / self.smaller)
     }
 }

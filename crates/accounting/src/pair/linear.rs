@@ -1,6 +1,7 @@
 //! Which pair: cells, their probabilities under W and their weights in the two densities.
 
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::ln_1p;
 
 /// Counts `(a, b, c, rest) ~ W = Multinomial(trials; π, π, ρ, rest)` with
 ///
@@ -84,7 +85,7 @@ impl LinearPair {
             floor_step: low,
             tilt_step: gap / 2.0,
             neutral_step,
-            max_loss: (gap * trials as f64 / (offset + low * trials as f64)).ln_1p(),
+            max_loss: ln_1p(gap * trials as f64 / (offset + low * trials as f64)),
         };
         let trials = trials as f64;
         let mass = offset + trials * ((2.0 * low + gap) * signal + neutral_step * neutral);

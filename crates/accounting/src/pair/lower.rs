@@ -8,6 +8,7 @@ use super::linear::{Cells, LinearPair, Weights};
 use super::window::Binomial;
 use crate::error::{AccountingError, Result};
 use crate::numerics::beta::regularised_beta_of_complement;
+use crate::numerics::elementary::{exp_m1, ln_1p};
 use crate::scheme::priv_unit::optimal_cap;
 use crate::scheme::{Participation, Scheme};
 
@@ -70,7 +71,7 @@ pub fn third_value(scheme: &Scheme, local_epsilon: f64, Overlap { high, shared }
     // 1 − 2·signal − third, without cancellation.
     let others = low * (1.0 - 3.0 * high + 2.0 * shared).max(0.0);
     // 1 − ω.
-    let lack = -(-local_epsilon).exp_m1() * (1.0 - shared / high);
+    let lack = -exp_m1(-local_epsilon) * (1.0 - shared / high);
     let (trials, heard, absent) = super::upper::trials(scheme);
     // A lower bound wants a rate that is not too large: thinning is post-processing.
     let heard = lower_rate(scheme).unwrap_or(heard);
@@ -155,7 +156,7 @@ impl BinaryPair {
             outcomes.extend(
                 (low..=high)
                     .zip(law.masses(low, high))
-                    .map(|(ones, mass)| (weight * mass, (self.step * (ones as f64 - mean)).ln_1p())),
+                    .map(|(ones, mass)| (weight * mass, ln_1p(self.step * (ones as f64 - mean)))),
             );
         }
         outcomes

@@ -1,6 +1,7 @@
 //! The mass that the windows cut off, and an upper bound on its contribution.
 
 use super::LinearPair;
+use crate::numerics::elementary::{atanh, exp, ln_1p, powi, sinh, tanh};
 use std::f64::consts::LN_2;
 
 /// A set of outcomes outside of the windows.
@@ -34,7 +35,7 @@ impl Remainder {
     ///
     /// `P = L + uD ≤ 2L`, hence the factor 2.
     pub(crate) fn mass_upper(&self) -> f64 {
-        self.cuts.iter().map(|cut| 2.0 * cut.ln_mass.exp()).sum::<f64>() * (1.0 + 1e-12)
+        self.cuts.iter().map(|cut| 2.0 * exp(cut.ln_mass)).sum::<f64>() * (1.0 + 1e-12)
     }
 
     /// At least the logarithm of `E_W[P^λ Q^{1−λ}; cut]`; `−∞` if nothing was cut.
@@ -47,11 +48,11 @@ impl Remainder {
         let moment = |cut: &Cut| {
             let greatest = (order - 1.0) * self.max_loss;
             let slope = self.tilt_step / cut.level;
-            let v = (slope * cut.signals).min((self.max_loss / 2.0).tanh());
+            let v = (slope * cut.signals).min(tanh(self.max_loss / 2.0));
             let walk = if v < 1.0 && v > 0.0 {
-                let t = (order - 1.0) * (2.0 * v.atanh() / v) * slope;
-                let reach = (cut.deviations - cut.signals.sqrt() * t.tanh()).max(0.0);
-                cut.signals * ln_cosh(t) + (cut.deviations.powi(2) - reach * reach) / 2.0
+                let t = (order - 1.0) * (2.0 * atanh(v) / v) * slope;
+                let reach = (cut.deviations - cut.signals.sqrt() * tanh(t)).max(0.0);
+                cut.signals * ln_cosh(t) + (powi(cut.deviations, 2) - reach * reach) / 2.0
             } else {
                 f64::INFINITY
             };
@@ -64,5 +65,5 @@ impl Remainder {
 /// `ln cosh t` for t ≥ 0, to a few units in the last place: it is multiplied by a number of
 /// clients.
 fn ln_cosh(t: f64) -> f64 {
-    if t < 1.0 { (2.0 * (t / 2.0).sinh().powi(2)).ln_1p() } else { t + (-2.0 * t).exp().ln_1p() - LN_2 }
+    if t < 1.0 { ln_1p(2.0 * powi(sinh(t / 2.0), 2)) } else { t + ln_1p(exp(-2.0 * t)) - LN_2 }
 }

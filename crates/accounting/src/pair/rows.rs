@@ -16,6 +16,7 @@
 use super::remainder::{Cut, Remainder};
 use super::window::Binomial;
 use super::{Direction, LinearPair};
+use crate::numerics::elementary::ln;
 
 /// Outcomes with the same M and L.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,7 +70,7 @@ impl Resolution {
     /// δ that one round has. There are few widths, so that neighbouring questions share them; the
     /// widest is what floats can hold.
     pub(crate) fn for_mass(self, mass: f64) -> Self {
-        let enough = CUTS.into_iter().find(|ln_cut| mass.ln() - ROOM >= *ln_cut);
+        let enough = CUTS.into_iter().find(|ln_cut| ln(mass) - ROOM >= *ln_cut);
         let ln_cut = enough.unwrap_or(CUTS[CUTS.len() - 1]);
         Self { ln_cut: ln_cut.min(self.ln_cut), ..self }
     }
@@ -255,7 +256,7 @@ impl LinearPair {
             let next = law.window(ln_edge).0.min(edge - 1);
             // E[L; M < edge] ≤ the largest level there, times the tail.
             let largest = self.level(edge as f64, 0.0) + self.neutral_step * self.trials as f64;
-            let ln_mass = law.ln_tail((edge - 1) as f64) + largest.ln();
+            let ln_mass = law.ln_tail((edge - 1) as f64) + ln(largest);
             let level = self.level(next as f64, 0.0);
             cuts.push(Cut { ln_mass, signals: (edge - 1) as f64, level, deviations: 0.0 });
             edge = next;
@@ -265,7 +266,7 @@ impl LinearPair {
             ln_edge *= SHELL_GROWTH;
             let next = law.window(ln_edge).1.max(edge + 1);
             let largest = self.level(next as f64, 0.0) + self.neutral_step * self.trials as f64;
-            let ln_mass = law.ln_tail((edge + 1) as f64) + largest.ln();
+            let ln_mass = law.ln_tail((edge + 1) as f64) + ln(largest);
             cuts.push(Cut {
                 ln_mass,
                 signals: next as f64,
@@ -286,7 +287,7 @@ impl LinearPair {
         let largest = self.level(high as f64, most.trials as f64);
         let mut add = |ln_tail: f64, neutrals: f64| {
             let level = self.level(low as f64, neutrals);
-            cuts.push(Cut { ln_mass: ln_tail + largest.ln(), signals: high as f64, level, deviations: 0.0 });
+            cuts.push(Cut { ln_mass: ln_tail + ln(largest), signals: high as f64, level, deviations: 0.0 });
         };
         let (above, below) = (most.window(ln_cut).1, fewest.window(ln_cut).0);
         if above < most.trials {
@@ -326,7 +327,7 @@ impl LinearPair {
                     0.0
                 };
                 let largest = self.level(to as f64, (self.trials - from) as f64);
-                let ln_mass = ln_share + (2.0 * largest).ln() - deviations * deviations / 2.0;
+                let ln_mass = ln_share + ln(2.0 * largest) - deviations * deviations / 2.0;
                 let neutrals = self.neutrals(to).window(-deviations * deviations / 2.0).0;
                 let level = self.level(from as f64, neutrals as f64);
                 cuts.push(Cut { ln_mass, signals: to as f64, level, deviations });

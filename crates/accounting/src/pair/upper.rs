@@ -2,6 +2,7 @@
 
 use super::linear::{Cells, LinearPair, MAX_SIGNALS, Weights};
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{exp, exp_m1};
 use crate::scheme::{Participation, Scheme};
 
 /// Local ε above which the two densities of an outcome differ by more than floats resolve:
@@ -45,15 +46,15 @@ pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<
 /// check-in are seen to be missing, and hide nobody but count for the sampling rate k/n.
 pub fn any_ldp(scheme: &Scheme, local_epsilon: f64) -> Result<LinearPair> {
     let (e, e_minus_1) = exponentials(local_epsilon)?;
-    let scheme = &computable(scheme, (-local_epsilon).exp() / 2.0)?;
+    let scheme = &computable(scheme, exp(-local_epsilon) / 2.0)?;
     let n = scheme.clients() as f64;
     // κ = 2E/(E+1) normalises the mixture over the clones' base measure.
     let kappa = 2.0 / (1.0 + 1.0 / e);
     let (trials, heard, offset) = trials(scheme);
     let cells = Cells {
-        signal: heard * (-local_epsilon).exp() / 2.0,
+        signal: heard * exp(-local_epsilon) / 2.0,
         neutral: 1.0 - heard,
-        rest: heard * -(-local_epsilon).exp_m1(),
+        rest: heard * -exp_m1(-local_epsilon),
     };
     LinearPair::new(trials, cells, Weights { offset, low: kappa / n, gap: kappa * e_minus_1 / n, neutral: 1.0 / n })
 }
@@ -95,7 +96,7 @@ pub(super) fn trials(scheme: &Scheme) -> (u64, f64, f64) {
 
 pub(super) fn exponentials(local_epsilon: f64) -> Result<(f64, f64)> {
     if local_epsilon <= MAX_LOCAL_EPSILON {
-        Ok((local_epsilon.exp(), local_epsilon.exp_m1()))
+        Ok((exp(local_epsilon), exp_m1(local_epsilon)))
     } else {
         Err(AccountingError::not_applicable(format!(
             "a local epsilon of {local_epsilon} is above {MAX_LOCAL_EPSILON}, where shuffling hides nothing"

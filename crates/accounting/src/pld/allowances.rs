@@ -8,6 +8,7 @@ use super::compose::{Rounds, compose};
 use super::discretise::PROBABILITY_ERROR;
 use super::tilted::Tilted;
 use super::{Down, LossLattice, Rounding, Up};
+use crate::numerics::elementary::{exp, exp_m1, ln_1p, powi};
 use crate::pair::{Direction, LinearPair, Resolution, upper};
 use crate::scheme::Scheme;
 use std::marker::PhantomData;
@@ -44,7 +45,7 @@ fn outcomes<D: Rounding>(lattice: &LossLattice<D>, count: u64) -> Vec<(f64, f64)
 }
 
 fn divergence(outcomes: &[(f64, f64)], epsilon: f64) -> f64 {
-    outcomes.iter().filter(|(loss, _)| *loss > epsilon).map(|(loss, mass)| -mass * (epsilon - loss).exp_m1()).sum()
+    outcomes.iter().filter(|(loss, _)| *loss > epsilon).map(|(loss, mass)| -mass * exp_m1(epsilon - loss)).sum()
 }
 
 /// More than the rounding of a transform of a few points.
@@ -60,7 +61,7 @@ fn mass_at_infinity_is_charged_for_every_round() {
         one.infinity = 1.0 / 1024.0;
         // Of so many rounds one is infinite with probability 1 − (1 − i)^T, and the finite ones are
         // never above T·0.25.
-        let truth = -(count as f64 * (-one.infinity).ln_1p()).exp_m1();
+        let truth = -exp_m1(count as f64 * ln_1p(-one.infinity));
         let rounds = rounds(one, count);
         for epsilon in [0.25 * count as f64, 0.25 * count as f64 + 5.0, 1e6] {
             let delta = rounds.delta(epsilon).unwrap();
@@ -80,7 +81,7 @@ fn mass_at_infinity_counts_for_every_kind_of_round() {
     let [mut often, mut rare] = [lattice::<Up>(0.125, -1, &MASSES), lattice::<Up>(0.25, -1, &MASSES)];
     (often.infinity, rare.infinity) = (1.0 / 4096.0, 1.0 / 256.0);
     let rounds = Rounds::new(vec![(Arc::new(often), 40), (Arc::new(rare), 2)]);
-    let truth = -(40.0 * (-1.0_f64 / 4096.0).ln_1p() + 2.0 * (-1.0_f64 / 256.0).ln_1p()).exp_m1();
+    let truth = -exp_m1(40.0 * ln_1p(-1.0_f64 / 4096.0) + 2.0 * ln_1p(-1.0_f64 / 256.0));
     for epsilon in [11.0, 100.0] {
         let delta = rounds.delta(epsilon).unwrap();
         assert!((truth..=1.1 * truth).contains(&delta), "{delta} {truth}");
@@ -124,7 +125,7 @@ fn errors_of_masses_are_charged_for_every_round() {
     for count in 1..=5 {
         let error: f64 = 1.0 / 64.0;
         let exact = outcomes(&lattice::<Up>(0.125, -1, &MASSES), count);
-        let off = |sign: f64| (count as f64 * (sign * error).ln_1p()).exp();
+        let off = |sign: f64| exp(count as f64 * ln_1p(sign * error));
         let mut up = lattice::<Up>(0.125, -1, &MASSES);
         up.relative_error = error;
         check(&rounds(up, count), |epsilon| divergence(&exact, epsilon) * off(1.0), 1e-2, "masses");
@@ -140,7 +141,7 @@ fn mass_at_infinity_grows_with_the_other_masses() {
     let mut one = lattice::<Up>(0.125, -1, &MASSES);
     (one.infinity, one.relative_error) = (1e-9, 0.01);
     let composed = rounds(one, 300).composed(0.0, 8.0);
-    assert!(composed.infinity >= 300.0 * 1e-9 * 1.01_f64.powi(300), "{}", composed.infinity);
+    assert!(composed.infinity >= 300.0 * 1e-9 * powi(1.01_f64, 300), "{}", composed.infinity);
 }
 
 /// Every loss may be off: over T rounds that is T times as much.
@@ -161,7 +162,7 @@ fn errors_of_losses_are_charged_for_every_round() {
 
 /// The masses of `Bin(count, 1/2)`, exact to some ulps.
 fn halves(count: u64) -> Vec<f64> {
-    let mut masses = vec![0.5_f64.powi(count as i32)];
+    let mut masses = vec![powi(0.5_f64, count as i32)];
     for k in 0..count {
         masses.push(masses[k as usize] * (count - k) as f64 / (k + 1) as f64);
     }
@@ -182,7 +183,7 @@ fn what_windows_cut_off_is_charged() {
     let truth = |epsilon: f64| -> f64 {
         let loss = |k: usize| (k * APART) as f64 * spacing - COUNT as f64 / 32.0;
         let terms = halves(COUNT).into_iter().enumerate().filter(|(k, _)| loss(*k) > epsilon);
-        terms.map(|(k, mass)| -mass * (epsilon - loss(k)).exp_m1()).sum()
+        terms.map(|(k, mass)| -mass * exp_m1(epsilon - loss(k))).sum()
     };
     let (up, down) =
         (rounds(lattice::<Up>(spacing, -128, &masses), COUNT), rounds(lattice::<Down>(spacing, -128, &masses), COUNT));
@@ -215,14 +216,14 @@ fn lost_mass_is_remembered() {
         tilted
     };
     for (lost, count) in [(0.01_f64, 2), (0.01, 5), (1e-4, 300), (1e-3, 1_000)] {
-        let least = (count as f64 * lost.ln_1p()).exp_m1();
+        let least = exp_m1(count as f64 * ln_1p(lost));
         let composed = compose(vec![(part(lost), count)], 8.0, Direction::Up);
         // In the unit of the parts: rounding has grown the masses.
-        let lost_in_all = composed.lost * (composed.ln_scale - part(lost).ln_scale * count as f64).exp();
+        let lost_in_all = composed.lost * exp(composed.ln_scale - part(lost).ln_scale * count as f64);
         assert!(lost_in_all >= least * (1.0 - 1e-11), "{count} times {lost}: {lost_in_all} below {least}");
     }
     let both = compose(vec![(part(0.01), 3), (part(0.02), 2)], 8.0, Direction::Up);
-    assert!(both.lost >= 1.01_f64.powi(3) * 1.02_f64.powi(2) - 1.0 - 1e-12, "{}", both.lost);
+    assert!(both.lost >= powi(1.01_f64, 3) * powi(1.02_f64, 2) - 1.0 - 1e-12, "{}", both.lost);
     // It is counted in the unit of the masses.
     let mut halved = part(0.01);
     halved.masses.iter_mut().for_each(|mass| *mass *= 0.5);
@@ -235,7 +236,7 @@ fn lost_mass_is_remembered() {
 fn coarser_lattices_stay_on_their_side() {
     let width = 0.25;
     for theta in [0.0, 1.0, 3.0] {
-        for ratio in [2.0, 4.0, 16.0, 1024.0, 2.0_f64.powi(100), 2.0_f64.powi(600)] {
+        for ratio in [2.0, 4.0, 16.0, 1024.0, powi(2.0_f64, 100), powi(2.0_f64, 600)] {
             for first in [-7, -1, 0, 5] {
                 let fine = lattice::<Up>(width / ratio, first, &MASSES);
                 let exact: Vec<(f64, f64)> = fine.iter().collect();
@@ -259,7 +260,7 @@ fn coarser_lattices_stay_on_their_side() {
 fn outcomes_of(tilted: &Tilted) -> Vec<(f64, f64)> {
     let untilted = |(i, mass): (usize, &f64)| {
         let loss = (tilted.first + i as i64) as f64 * tilted.spacing;
-        (loss, mass * (tilted.ln_scale - tilted.theta * loss).exp())
+        (loss, mass * exp(tilted.ln_scale - tilted.theta * loss))
     };
     tilted.masses.iter().enumerate().map(untilted).collect()
 }

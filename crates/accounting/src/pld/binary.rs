@@ -4,6 +4,7 @@ use super::compose::power_of_two;
 use super::discretise::PROBABILITY_ERROR;
 use super::intervals::Intervals;
 use super::{Direction, Down, LossLattice};
+use crate::numerics::elementary::{exp, exp_m1};
 use crate::pair::Resolution;
 use crate::pair::lower::BinaryPair;
 use std::marker::PhantomData;
@@ -19,7 +20,7 @@ impl LossLattice<Down> {
         let atoms: Vec<(f64, f64)> = pair
             .outcomes()
             .into_iter()
-            .map(|(mass, factor)| if reverse { (mass, -factor) } else { (mass * factor.exp(), factor) })
+            .map(|(mass, factor)| if reverse { (mass, -factor) } else { (mass * exp(factor), factor) })
             .collect();
         Self::of_outcomes(&atoms, pair.typical_loss() / per_deviation, pair.loss_error())
     }
@@ -34,7 +35,7 @@ impl LossLattice<Down> {
         let mut intervals = Intervals::new(-count, 2 * count as usize);
         for (mass, loss) in atoms {
             let index = (loss / spacing).floor();
-            let share = (index * spacing - loss).exp_m1() / (-spacing).exp_m1();
+            let share = exp_m1(index * spacing - loss) / exp_m1(-spacing);
             let cell = (index as i64 + count) as usize;
             intervals.high[cell] += mass * share;
             intervals.low[cell] += mass * (1.0 - share);

@@ -9,6 +9,7 @@
 use super::tilted::Tilted;
 use super::{Direction, LossLattice, Rounding, Up};
 use crate::numerics::convolution::{Factor, fast_length, product_of_powers};
+use crate::numerics::elementary::{exp, exp_m1, exp2, ln_1p, log2, powi};
 use crate::numerics::horner::trimmed;
 use std::sync::Arc;
 
@@ -76,7 +77,7 @@ impl<D: Rounding> Rounds<D> {
         // What one block puts at infinity is multiplied by the masses of all others.
         let growth: f64 = self.parts.iter().map(|(lattice, count)| lattice.relative_error * *count as f64).sum();
         if growth > NEGLIGIBLE_GROWTH {
-            composed.infinity *= growth.exp();
+            composed.infinity *= exp(growth);
         }
         composed
     }
@@ -136,7 +137,7 @@ pub(super) fn compose(parts: Vec<(Tilted, u64)>, deviations: f64, direction: Dir
 /// The largest power of two that is at most `x`: all lattices have such spacings, so that each
 /// contains the coarser ones.
 pub(crate) fn power_of_two(x: f64) -> f64 {
-    x.log2().floor().exp2()
+    exp2(log2(x).floor())
 }
 
 /// The lattice points `first .. first + length` on which a composition is computed.
@@ -202,18 +203,18 @@ fn convolve(
     let ln_scale: f64 = parts.iter().map(|(t, count)| t.ln_scale * *count as f64).sum();
     let mut infinity: f64 = parts.iter().map(|(t, count)| t.infinity * *count as f64).sum();
     // Paths with at least one lost part: Π(1 + lost)^count − 1.
-    let mut lost = parts.iter().map(|(t, count)| t.lost.ln_1p() * *count as f64).sum::<f64>().exp_m1();
+    let mut lost = exp_m1(parts.iter().map(|(t, count)| ln_1p(t.lost) * *count as f64).sum::<f64>());
     let mut shift = error;
     if let Some((below, above)) = tails {
         let top = (window.first + window.length as i64) as f64 * spacing;
         match direction {
             Direction::Up => {
-                infinity += (above + ln_scale - theta * top).exp() * (1.0 + 1e-9);
+                infinity += exp(above + ln_scale - theta * top) * (1.0 + 1e-9);
                 if theta > 0.0 {
-                    lost += below.exp() * (1.0 + 1e-9);
+                    lost += exp(below) * (1.0 + 1e-9);
                 }
             }
-            Direction::Down => shift += below.exp() + above.exp(),
+            Direction::Down => shift += exp(below) + exp(above),
         }
     }
     let shift = direction.sign() * shift;
@@ -242,7 +243,7 @@ fn outside(parts: &[(Tilted, u64)], spacing: f64, window: &Window) -> (f64, f64)
             return larger.min(0.0);
         }
         // Few atoms far apart have a heavier tail than their variance tells: a smaller φ.
-        while_falling(quarter, (3..24).map(|halvings| at(0.5_f64.powi(halvings)))).min(0.0)
+        while_falling(quarter, (3..24).map(|halvings| at(powi(0.5_f64, halvings)))).min(0.0)
     };
     (smallest(-1.0, bottom), smallest(1.0, top))
 }

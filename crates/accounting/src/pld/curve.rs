@@ -2,6 +2,7 @@
 
 use super::LossLattice;
 use super::minorant::Minorant;
+use crate::numerics::elementary::{exp, exp_m1};
 use crate::numerics::horner::trimmed;
 use std::marker::PhantomData;
 
@@ -25,7 +26,7 @@ impl Curve {
     /// `(δ_j − e^{−h}δ_{j+1})/(1 − e^{−h})`.
     pub(crate) fn into_lattice(self) -> LossLattice {
         let infinity = self.deltas.last().copied().unwrap_or(1.0);
-        let (keep, add) = ((-self.spacing).exp(), -(-self.spacing).exp_m1());
+        let (keep, add) = (exp(-self.spacing), -exp_m1(-self.spacing));
         let mut minorant = Minorant::new(self.spacing);
         for pair in self.deltas.windows(2).rev() {
             minorant.push((pair[0] - infinity - keep * (pair[1] - infinity)) / add);
@@ -65,7 +66,7 @@ impl HalfCurve {
 
     /// Adds the value at the next loss.
     pub(crate) fn push(&mut self, index: i64, delta: f64) {
-        self.dots.push((index, (index as f64 * self.spacing).exp_m1(), delta));
+        self.dots.push((index, exp_m1(index as f64 * self.spacing), delta));
     }
 
     /// The loss distribution whose curve connects the dots, of a mechanism whose neighbouring

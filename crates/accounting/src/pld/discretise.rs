@@ -3,6 +3,7 @@
 use super::compose::power_of_two;
 use super::intervals::Intervals;
 use super::{Direction, LossLattice, Rounding};
+use crate::numerics::elementary::{exp, exp_m1, ln, ln_1p, sinh, tanh};
 use crate::pair::{LinearPair, Resolution, Row, Rows, Walks};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -46,7 +47,7 @@ impl<D: Rounding> LossLattice<D> {
             infinity: rows.remainder.mass_upper() + resolution.underflow(outcomes, spacing),
             relative_error: PROBABILITY_ERROR + 16.0 * U * (count + terms),
             // Up to NARROW a relative error of v, beyond it one of Q/P.
-            loss_error: 32.0 * U * greatest.min(1.0).sinh(),
+            loss_error: 32.0 * U * sinh(greatest.min(1.0)),
             remainder: (direction == Direction::Up).then_some(rows.remainder),
         }
     }
@@ -60,7 +61,7 @@ fn greatest_loss(pair: &LinearPair, rows: &Rows) -> f64 {
         .map(|row| {
             let (least, most) = rows.kept_steps(row.signals);
             let smaller = row.floor + 2.0 * u * least as f64;
-            if smaller > 0.0 { (2.0 * u * (most - least) as f64 / smaller).ln_1p() } else { 0.0 }
+            if smaller > 0.0 { ln_1p(2.0 * u * (most - least) as f64 / smaller) } else { 0.0 }
         })
         .fold(0.0, f64::max)
 }
@@ -76,8 +77,8 @@ fn greatest_loss(pair: &LinearPair, rows: &Rows) -> f64 {
 fn fill(pair: &LinearPair, rows: &Rows, direction: Direction, spacing: f64, greatest: f64) -> (Intervals, f64) {
     let u = pair.tilt_step();
     let count = (greatest / spacing) as usize + 2;
-    let tau: Vec<f64> = (0..=count + 1).map(|i| (i as f64 * spacing / 2.0).tanh()).collect();
-    let edges: Vec<f64> = (0..=count + 1).map(|i| (-(i as f64) * spacing).exp()).collect();
+    let tau: Vec<f64> = (0..=count + 1).map(|i| tanh(i as f64 * spacing / 2.0)).collect();
+    let edges: Vec<f64> = (0..=count + 1).map(|i| exp(-(i as f64) * spacing)).collect();
     let narrow = narrow_intervals(spacing).min(count + 1);
     let cells = Cells { tau, edges, per_half_loss: 2.0 / spacing, narrow };
     // Two halves side by side, each with every row in order: so the sums do not depend on where
@@ -212,7 +213,7 @@ impl Cells {
             let walk = row.walk + 2.0 * k as f64;
             let downs = row.downs - k as u64;
             let (p, q) = (row.level + row.u * walk, row.floor + 2.0 * row.u * downs as f64);
-            let guess = ((0.5 * self.per_half_loss * (p / q).ln()) as usize).min(edges.len() - 2);
+            let guess = ((0.5 * self.per_half_loss * ln(p / q)) as usize).min(edges.len() - 2);
             let i = refine(edges, guess, q / p).max(self.narrow);
             let share = ((edges[i] - q / p) / (edges[i] - edges[i + 1])).clamp(0.0, 1.0);
             let mass = mass * row.weight / row.level * p;
@@ -278,7 +279,7 @@ fn scaled(sums: &[[f64; 3]], cells: &Cells, h: f64) -> Intervals {
     let Cells { tau, edges, narrow, .. } = cells;
     let count = sums.len();
     let mut intervals = Intervals::new(-(count as i64), 2 * count);
-    let (up, down) = (-(-h).exp_m1(), h.exp_m1());
+    let (up, down) = (-exp_m1(-h), exp_m1(h));
     for (i, [above, below, spread]) in sums.iter().enumerate() {
         let (at, mirrored) = (count + i, count - 1 - i);
         if i >= *narrow {
@@ -290,11 +291,11 @@ fn scaled(sums: &[[f64; 3]], cells: &Cells, h: f64) -> Intervals {
             continue;
         }
         let (bottom, top) = (i as f64 * h, (i + 1) as f64 * h);
-        let (to_high, to_low) = ((1.0 + bottom.exp()) / up, (1.0 + top.exp()) / down);
+        let (to_high, to_low) = ((1.0 + exp(bottom)) / up, (1.0 + exp(top)) / down);
         intervals.high[at] = above * to_high;
         intervals.low[at] = below * to_low;
         intervals.spread[at] = spread / (1.0 + tau[i]) * to_high * to_low;
-        let (to_high, to_low) = ((1.0 + (-top).exp()) / up, (1.0 + (-bottom).exp()) / down);
+        let (to_high, to_low) = ((1.0 + exp(-top)) / up, (1.0 + exp(-bottom)) / down);
         intervals.high[mirrored] = below * to_high;
         intervals.low[mirrored] = above * to_low;
         intervals.spread[mirrored] = spread / (1.0 - tau[i + 1]) * to_high * to_low;

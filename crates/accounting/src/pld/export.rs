@@ -5,6 +5,7 @@ use super::compose::Rounds;
 use super::read::MARGIN;
 use crate::error::Result;
 use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::elementary::exp;
 
 /// The privacy loss of everything that was composed, rounded up:
 /// `δ(ε) ≤ infinity + Σ max(0, 1 − e^(ε − loss))·probability`.
@@ -28,7 +29,7 @@ impl Rounds<Up> {
     pub fn distribution(&self) -> Result<LossDistribution> {
         let composed = self.composed(0.0, (2.0 * MARGIN).sqrt());
         composed.check()?;
-        let scale = composed.ln_scale.exp() * (1.0 + composed.reading_error());
+        let scale = exp(composed.ln_scale) * (1.0 + composed.reading_error());
         let moved = self.loss_error();
         let loss = |i: usize| (composed.first + i as i64) as f64 * composed.spacing + moved;
         Ok(LossDistribution {

@@ -12,6 +12,7 @@
 
 use super::Direction;
 use super::minorant::Minorant;
+use crate::numerics::elementary::{exp, powf};
 use crate::numerics::horner::trimmed;
 
 /// Masses on the intervals `[(first+i)·h, (first+i+1)·h]` of a lattice, each already split between
@@ -51,7 +52,7 @@ impl Intervals {
     /// Masses at the lattice points `first ..= first + count`.
     fn moved(mut self, direction: Direction, spacing: f64, theta: f64) -> Vec<f64> {
         if direction == Direction::Down {
-            let lattice = Lattice { spacing, up: (theta * spacing).exp() };
+            let lattice = Lattice { spacing, up: exp(theta * spacing) };
             self.round_tails_down(lattice.up);
             for attempt in 0..ATTEMPTS {
                 match self.contracted(&lattice) {
@@ -110,8 +111,8 @@ impl Intervals {
         let points = ends.len();
         let middle = (points / 2) as f64;
         // Turns a tilted mass at point j into a plain one, and weights it with nothing else.
-        let plain = |j: usize| lattice.up.powf(middle - j as f64);
-        let (grow, shrink) = (lattice.spacing.exp(), (-lattice.spacing).exp());
+        let plain = |j: usize| powf(lattice.up, middle - j as f64);
+        let (grow, shrink) = (exp(lattice.spacing), exp(-lattice.spacing));
         // c_j = x_j(1 − e^{−h})·g_j, g_j the larger spread of the two intervals at j in units of
         // the one above it.
         let spread = |i: usize| if i < self.spread.len() { self.spread[i] * plain(i) } else { 0.0 };

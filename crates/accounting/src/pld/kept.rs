@@ -12,6 +12,7 @@ use super::read::{FromTop, MARGIN, epsilon_of};
 use super::tilted::Tilted;
 use super::{Direction, Up};
 use crate::error::Result;
+use crate::numerics::elementary::{exp, ln};
 
 /// Rounds composed for one δ.
 #[derive(Debug, Clone)]
@@ -39,7 +40,7 @@ const MOST_ADDED: u32 = 2048;
 impl Kept {
     /// All of these, tilted for `delta`.
     pub(crate) fn new(rounds: &Rounds<Up>, delta: f64) -> Result<Self> {
-        let deviations = (2.0 * (MARGIN - delta.ln())).sqrt();
+        let deviations = (2.0 * (MARGIN - ln(delta))).sqrt();
         let (order, _) = rounds.order_for(delta)?;
         let parts = rounds.parts.iter().map(|(lattice, count)| (Tilted::new(lattice, order - 1.0), *count)).collect();
         let composed = compose(parts, deviations, Direction::Up);
@@ -63,7 +64,7 @@ impl Kept {
         let mut composed = self.composed.clone();
         // What one round puts at infinity is multiplied by the masses of all others.
         if self.growth > NEGLIGIBLE_GROWTH {
-            composed.infinity *= self.growth.exp();
+            composed.infinity *= exp(self.growth);
         }
         composed.check()?;
         epsilon_of::<Up>(&composed, &FromTop::default(), delta, self.loss_error)

@@ -2,6 +2,7 @@
 
 use super::rounding::{Rounding, Up};
 use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::elementary::{exp, exp_m1, ln};
 use crate::numerics::horner::{horner, trimmed};
 use crate::pair::Direction;
 use crate::pair::Remainder;
@@ -78,7 +79,7 @@ impl<D: Rounding> LossLattice<D> {
         let last = self.first + self.masses.len() as i64 - 1;
         // Σ m_i e^{θ(i − last)h}: terms decrease from the top, so the sum neither overflows nor
         // vanishes.
-        horner(&self.masses, (-theta * self.spacing).exp()).ln() + theta * last as f64 * self.spacing
+        ln(horner(&self.masses, exp(-theta * self.spacing))) + theta * last as f64 * self.spacing
     }
 }
 
@@ -89,7 +90,7 @@ impl LossLattice<Up> {
     /// With A the mass above ε and G the divergence there, `G(ε−h) = e^{−h}G + (1−e^{−h})A` plus
     /// what the masses in between contribute: no term is negative.
     pub(crate) fn curve_upper(&self, spacing: f64, first: i64, count: usize) -> Vec<f64> {
-        let (keep, add) = ((-spacing).exp(), -(-spacing).exp_m1());
+        let (keep, add) = (exp(-spacing), -exp_m1(-spacing));
         let factor = (1.0 + self.relative_error) * (1.0 + 1e-11);
         let mut curve = vec![0.0; count];
         let (mut above, mut divergence) = (0.0, 0.0);
@@ -102,7 +103,7 @@ impl LossLattice<Up> {
                 if loss <= epsilon {
                     break;
                 }
-                divergence += self.masses[next - 1] * -(epsilon - loss).exp_m1();
+                divergence += self.masses[next - 1] * -exp_m1(epsilon - loss);
                 above += self.masses[next - 1];
                 next -= 1;
             }

@@ -1,5 +1,7 @@
 //! The greatest convex curve below given values on a lattice.
 
+use crate::numerics::elementary::exp;
+
 /// The slopes of the greatest convex minorant, from the top of the lattice (the largest loss, the
 /// smallest `x = e^{−loss}`) downward.
 ///
@@ -15,7 +17,7 @@ pub(super) struct Minorant {
 impl Minorant {
     /// Of a curve on a lattice of losses with this spacing.
     pub(super) fn new(spacing: f64) -> Self {
-        Self { pools: Vec::new(), weight: 1.0, grow: spacing.exp() }
+        Self { pools: Vec::new(), weight: 1.0, grow: exp(spacing) }
     }
 
     /// Adds the next interval downward; x grows by e^h from one to the next. Returns the slope of

@@ -6,6 +6,7 @@ use super::tilted::Tilted;
 use super::{LossLattice, Rounding};
 use crate::error::{AccountingError, Result};
 use crate::numerics::directed::{mul_up, sum_up};
+use crate::numerics::elementary::{exp, exp_m1, ln, ln_1p};
 use crate::rdp::{Orders, epsilon_from_renyi, ln_delta_from_renyi, minimise_over_orders};
 use std::cell::RefCell;
 
@@ -104,7 +105,7 @@ impl<D: Rounding> Rounds<D> {
         }
         // A lower bound gives up what rounding could have added, and few atoms far apart, tilted
         // hard, can leave nothing. Every tilt is valid.
-        let deviations = (2.0 * (MARGIN - delta.ln())).sqrt();
+        let deviations = (2.0 * (MARGIN - ln(delta))).sqrt();
         let composed = self.composed(0.0, deviations);
         composed.check()?;
         self.read_epsilon(&composed, &FromTop::default(), delta)
@@ -119,7 +120,7 @@ impl<D: Rounding> Rounds<D> {
         if self.is_single() {
             all.push(self.composed(0.0, 0.0));
         } else {
-            let deviations = (2.0 * (MARGIN - delta.ln())).sqrt();
+            let deviations = (2.0 * (MARGIN - ln(delta))).sqrt();
             let (order, mut epsilon) = self.order_for(delta)?;
             all.push(self.composed(order - 1.0, deviations));
             for frequent in self.without_rare(delta) {
@@ -266,9 +267,9 @@ impl Tilted {
             return 0.0;
         }
         let theta = self.theta;
-        let ln_most = self.ln_scale - theta * epsilon + theta * (theta / (1.0 + theta)).ln() - theta.ln_1p();
+        let ln_most = self.ln_scale - theta * epsilon + theta * ln(theta / (1.0 + theta)) - ln_1p(theta);
         let slack = 8.0 * f64::EPSILON * (self.ln_scale.abs() + theta * epsilon.abs() + theta + 1.0);
-        self.lost * (ln_most + slack).exp()
+        self.lost * exp(ln_most + slack)
     }
 
     /// Relative error of a sum of untilted masses: an exponent `ln_scale − θ·loss` is rounded where
@@ -291,7 +292,7 @@ impl Tilted {
         let mut sum = 0.0;
         for (i, mass) in self.masses.iter().enumerate().skip(start).filter(|(_, mass)| **mass > 0.0) {
             let loss = (self.first + i as i64) as f64 * self.spacing;
-            sum += mass * (self.ln_scale - self.theta * loss).exp() * -(epsilon - loss).exp_m1();
+            sum += mass * exp(self.ln_scale - self.theta * loss) * -exp_m1(epsilon - loss);
         }
         sum
     }
@@ -303,7 +304,7 @@ impl Tilted {
     /// `A += m; G = e^{−h}G + (1 − e^{−h})A`: no term is negative. Between lattice points
     /// 1 − e^{−distance} takes the place of 1 − e^{−h}, and can be solved for.
     fn crossing(&self, from_top: &FromTop, delta: f64) -> Option<f64> {
-        let ln_delta = delta.ln();
+        let ln_delta = ln(delta);
         let mut descent = from_top.0.borrow_mut();
         let Descent { ln_unit, steps } = &mut *descent;
         // Far from the first δ, what underflowed could count.
@@ -313,14 +314,14 @@ impl Tilted {
             *ln_unit = ln_delta;
         }
         // 1 for the δ that is asked first.
-        let limit = (ln_delta - *ln_unit).exp();
-        let (keep, add) = ((-self.spacing).exp(), -(-self.spacing).exp_m1());
+        let limit = exp(ln_delta - *ln_unit);
+        let (keep, add) = (exp(-self.spacing), -exp_m1(-self.spacing));
         let loss = |from_top: usize| (self.first + (self.masses.len() - 1 - from_top) as i64) as f64 * self.spacing;
         let (mut above, mut divergence) = steps.last().copied().unwrap_or((0.0, 0.0));
         while divergence <= limit && steps.len() < self.masses.len() {
             let mass = self.masses[self.masses.len() - 1 - steps.len()];
             if mass > 0.0 {
-                above += mass * (self.ln_scale - self.theta * loss(steps.len()) - *ln_unit).exp();
+                above += mass * exp(self.ln_scale - self.theta * loss(steps.len()) - *ln_unit);
             }
             divergence = keep * divergence + add * above;
             steps.push((above, divergence));
@@ -330,6 +331,6 @@ impl Tilted {
         let (above, _) = steps.get(at)?;
         let before = if at > 0 { steps[at - 1].1 } else { 0.0 };
         let share = ((limit - before) / (above - before)).clamp(0.0, 1.0);
-        Some(loss(at) + (-share).ln_1p().max(-self.spacing))
+        Some(loss(at) + ln_1p(-share).max(-self.spacing))
     }
 }

@@ -8,6 +8,7 @@
 use super::compose::power_of_two;
 use super::intervals::Intervals;
 use super::{Direction, LossLattice};
+use crate::numerics::elementary::{exp, exp_m1};
 use crate::scheme::{Output, Release, response_loss};
 use std::f64::consts::TAU;
 use std::marker::PhantomData;
@@ -56,7 +57,7 @@ fn gaussian(mu: f64, per_deviation: f64) -> LossLattice {
     let mut cells = Cells::new(power_of_two((mu / per_deviation).min(WIDEST_CELL)), from, to);
     cells.add_density(from, to, |loss| {
         let z = (loss - mean) / mu;
-        (-0.5 * z * z).exp() / (mu * TAU.sqrt())
+        exp(-0.5 * z * z) / (mu * TAU.sqrt())
     });
     // What lies below the cut moves up to it.
     cells.add_atom(from, GAUSSIAN_TAIL);
@@ -69,9 +70,9 @@ fn gaussian(mu: f64, per_deviation: f64) -> LossLattice {
 fn laplace(epsilon: f64, per_deviation: f64) -> LossLattice {
     let spacing = power_of_two((epsilon.min(2.0) / per_deviation).max(epsilon / 65_536.0));
     let mut cells = Cells::new(spacing, -epsilon, epsilon);
-    cells.add_density(-epsilon, epsilon, |loss| 0.25 * (0.5 * (loss - epsilon)).exp());
+    cells.add_density(-epsilon, epsilon, |loss| 0.25 * exp(0.5 * (loss - epsilon)));
     cells.add_atom(epsilon, 0.5);
-    cells.add_atom(-epsilon, 0.5 * (-epsilon).exp());
+    cells.add_atom(-epsilon, 0.5 * exp(-epsilon));
     // Beyond ε = 600 masses may underflow, each by less than the smallest float.
     let infinity = if epsilon > 600.0 { 1e-300 } else { 0.0 };
     cells.into_lattice(infinity, 32.0 * U * (8.0 + epsilon), 4.0 * U * epsilon)
@@ -114,9 +115,9 @@ impl Cells {
     /// (1 − e^{−above})/(1 − e^{−h}) goes up, the rest, e^{−above}(1 − e^{−below})/(1 − e^{−h}),
     /// down.
     fn split(&mut self, cell: usize, above: f64, below: f64, mass: f64) {
-        let whole = (-self.spacing).exp_m1();
-        self.intervals.high[cell] += mass * (-above).exp_m1() / whole;
-        self.intervals.low[cell] += mass * (-above).exp() * (-below).exp_m1() / whole;
+        let whole = exp_m1(-self.spacing);
+        self.intervals.high[cell] += mass * exp_m1(-above) / whole;
+        self.intervals.low[cell] += mass * exp(-above) * exp_m1(-below) / whole;
     }
 
     fn add_atom(&mut self, loss: f64, mass: f64) {

@@ -1,6 +1,7 @@
 //! Rényi divergences of one round, order by order.
 
 use super::LossLattice;
+use crate::numerics::elementary::{exp, exp_m1, ln};
 use crate::numerics::log_sum::log_add;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ impl Divergences {
         let atoms: Vec<_> = lattice
             .iter()
             .filter(|(_, mass)| *mass > 0.0)
-            .map(|(loss, mass)| Atom { loss, mass, falls: (-loss).exp_m1() })
+            .map(|(loss, mass)| Atom { loss, mass, falls: exp_m1(-loss) })
             .collect();
         // The common factor of a moment must come from a point that has mass: relative to any
         // other, nothing that matters can vanish.
@@ -51,23 +52,23 @@ impl Divergences {
         let Some(remainder) = &self.lattice.remainder else { return (f64::INFINITY, false) };
         let theta = order - 1.0;
         let shift = (theta * self.greatest - 600.0).max(0.0);
-        let scale = (-shift).exp();
+        let scale = exp(-shift);
         let mut sum = 0.0;
         for Atom { loss, mass, falls } in &self.atoms {
             let term = if (theta * loss).abs() < 1e-2 && loss.abs() < 1e-2 {
                 excess_series(theta, *loss) * scale
             } else if shift > 0.0 {
-                (theta * loss - shift).exp() - scale * (1.0 - theta * falls)
+                exp(theta * loss - shift) - scale * (1.0 - theta * falls)
             } else {
                 // Close to order 1 both are about θℓ, and their sum is of the order of θℓ²: the
                 // ones must not come in.
-                (theta * loss).exp_m1() + theta * falls
+                exp_m1(theta * loss) + theta * falls
             };
             sum += mass * term;
         }
-        let (ln_kept, ln_cut) = (sum.ln() + shift, remainder.ln_renyi_moment(order));
+        let (ln_kept, ln_cut) = (ln(sum) + shift, remainder.ln_renyi_moment(order));
         let ln_excess = log_add(ln_kept, ln_cut);
-        let is_cut = ln_cut > ln_kept + HARMLESS.ln();
+        let is_cut = ln_cut > ln_kept + ln(HARMLESS);
         let divergence = log_add(0.0, ln_excess) / theta;
         // Masses that are off by a share e change the excess by that share; losses that are off by
         // η change the divergence by η.

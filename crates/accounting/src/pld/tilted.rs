@@ -6,6 +6,7 @@
 
 use super::intervals::Intervals;
 use super::{Direction, LossLattice, Rounding};
+use crate::numerics::elementary::{exp, exp_m1, ln};
 use crate::numerics::horner::{horner, horner_reversed};
 
 /// P-masses `exp(ln_scale − θ·loss)·masses[i]` at `loss = (first + i)·spacing`; `masses` sum to 1.
@@ -32,7 +33,7 @@ impl Tilted {
     pub(super) fn new<D: Rounding>(lattice: &LossLattice<D>, theta: f64) -> Self {
         let error = lattice.relative_error + 8.0 * U * (1.0 + theta * lattice.reach());
         let reference = lattice.cumulant(theta);
-        let masses = lattice.iter().map(|(loss, mass)| mass * (theta * loss - reference).exp()).collect();
+        let masses = lattice.iter().map(|(loss, mass)| mass * exp(theta * loss - reference)).collect();
         let mut tilted = Self {
             theta,
             spacing: lattice.spacing,
@@ -50,7 +51,7 @@ impl Tilted {
         let sum: f64 = self.masses.iter().sum();
         self.masses.iter_mut().for_each(|mass| *mass /= sum);
         self.lost /= sum;
-        self.ln_scale += sum.ln();
+        self.ln_scale += ln(sum);
     }
 
     /// Mean and variance of the tilted loss, in units of the spacing. Chooses windows; nothing
@@ -70,11 +71,11 @@ impl Tilted {
     pub(super) fn cumulant_upper(&self, phi: f64) -> f64 {
         let last = self.first + self.masses.len() as i64 - 1;
         let edge = if phi >= 0.0 { last } else { self.first };
-        let factor = (-phi.abs() * self.spacing).exp();
+        let factor = exp(-phi.abs() * self.spacing);
         let sum = if phi >= 0.0 { horner(&self.masses, factor) } else { horner_reversed(&self.masses, factor) };
         // A step of a chain rounds twice and takes four masses; the powers of `factor` inherit its
         // own rounding, 2U for each mass, and those of its fourth power, 3U for four.
-        sum.ln() + 8.0 * U * self.masses.len() as f64 + phi * edge as f64 * self.spacing
+        ln(sum) + 8.0 * U * self.masses.len() as f64 + phi * edge as f64 * self.spacing
     }
 
     /// Moves the masses to a lattice of `ratio` times the spacing, in `direction`. The ratio is a
@@ -96,8 +97,8 @@ impl Tilted {
         // ends relative to it.
         let shares = |part: f64| {
             let d = part * width;
-            let share = (-d).exp_m1() / (-width).exp_m1();
-            (share, (self.theta * (width - d)).exp(), (-self.theta * d).exp())
+            let share = exp_m1(-d) / exp_m1(-width);
+            (share, exp(self.theta * (width - d)), exp(-self.theta * d))
         };
         // Residues repeat only where there are fewer of them than masses.
         let is_tabulated = ratio <= self.masses.len() as f64;

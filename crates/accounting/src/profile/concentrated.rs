@@ -1,6 +1,7 @@
 //! The profile that follows from concentrated differential privacy.
 
 use crate::numerics::directed::inflate;
+use crate::numerics::elementary::{exp, ln, ln_1p};
 
 /// Newton steps towards the best order. Any order is valid.
 const STEPS: usize = 6;
@@ -14,21 +15,21 @@ const STEPS: usize = 6;
 /// more. **Direction: up.**
 pub(super) fn delta_upper(mu: f64, excess: f64) -> f64 {
     // Rounded down where it overflowed: δ does not increase.
-    let epsilon = excess.min(f64::MAX).ln_1p();
+    let epsilon = ln_1p(excess.min(f64::MAX));
     let rho = 0.5 * mu * mu;
     // With x = λ − 1: f(x) = x(ρ(1+x) − ε) + x·ln(x) − (1+x)·ln(1+x), f' = ρ(1 + 2x) − ε +
     // ln(x/(1+x)), f'' > 0.
-    let ln_delta = |x: f64| x * (rho * (1.0 + x) - epsilon) + x * x.ln() - (1.0 + x) * x.ln_1p();
+    let ln_delta = |x: f64| x * (rho * (1.0 + x) - epsilon) + x * ln(x) - (1.0 + x) * ln_1p(x);
     let mut x = ((epsilon / rho - 1.0) / 2.0).max(0.1).max(1.0 / (1.0 + rho));
     for _ in 0..STEPS {
-        let slope = rho * (1.0 + 2.0 * x) - epsilon - (1.0 / x).ln_1p();
+        let slope = rho * (1.0 + 2.0 * x) - epsilon - ln_1p(1.0 / x);
         let curvature = 2.0 * rho + 1.0 / (x * (1.0 + x));
         // Not `clamp`, which panics where x is no number; then Pinsker's bound is the answer.
         x = (x - slope / curvature).max(0.25 * x).min(4.0 * x);
     }
     // A term of the exponent is rounded where it is large.
-    let size = x * (rho * (1.0 + x) + epsilon) + 4.0 * (1.0 + x) * (1.0 + x).ln().max(1.0);
-    let converted = inflate(ln_delta(x).exp(), 8.0 * f64::EPSILON * (1.0 + size));
+    let size = x * (rho * (1.0 + x) + epsilon) + 4.0 * (1.0 + x) * ln(1.0 + x).max(1.0);
+    let converted = inflate(exp(ln_delta(x)), 8.0 * f64::EPSILON * (1.0 + size));
     // NaN is no bound; Pinsker's is.
     let pinsker = inflate(0.5 * mu, 4.0 * f64::EPSILON);
     if converted < pinsker { converted } else { pinsker }

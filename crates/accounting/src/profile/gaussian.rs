@@ -1,5 +1,6 @@
 //! The profile of Gaussian noise.
 
+use crate::numerics::elementary::ln_1p;
 use crate::numerics::normal;
 use crate::published::gdp;
 
@@ -15,7 +16,7 @@ const LOST: f64 = 1e-10;
 /// is added. Where it is too much, as for tiny μ, [`gdp::delta_upper`] integrates instead, which
 /// loses nothing and takes longer.
 pub(super) fn delta_upper(mu: f64, excess: f64) -> f64 {
-    let epsilon = excess.ln_1p();
+    let epsilon = ln_1p(excess);
     let (near, half) = (epsilon / mu, 0.5 * mu);
     let (a, b) = (near - half, near + half);
     let (first, second) = (normal::cdf(-a), (1.0 + excess) * normal::cdf(-b));

@@ -13,6 +13,7 @@ mod points;
 pub use points::{MAX_POINTS, ProfilePoints};
 
 use crate::numerics::directed::inflate;
+use crate::numerics::elementary::{exp, exp_m1, exp_m1_up, ln_1p};
 
 /// Covers the roundings of the closed forms below.
 const SLACK: f64 = 16.0 * f64::EPSILON;
@@ -76,13 +77,13 @@ impl LocalProfile {
             return 0.0;
         }
         let delta = match *self {
-            Self::Pure { epsilon } => inflate(ramp(epsilon, excess) / (1.0 + epsilon.exp()), SLACK),
+            Self::Pure { epsilon } => inflate(ramp(epsilon, excess) / (1.0 + exp(epsilon)), SLACK),
             Self::TwoLevel { epsilon, high_mass } => {
                 let q = high_mass;
-                inflate(q * ramp(epsilon, excess) / (1.0 + q * epsilon.exp_m1()), SLACK)
+                inflate(q * ramp(epsilon, excess) / (1.0 + q * exp_m1(epsilon)), SLACK)
             }
             Self::Approximate { epsilon, delta } => {
-                inflate(delta + (1.0 - delta) * ramp(epsilon, excess) / (1.0 + epsilon.exp()), SLACK)
+                inflate(delta + (1.0 - delta) * ramp(epsilon, excess) / (1.0 + exp(epsilon)), SLACK)
             }
             Self::Gaussian { mu } => gaussian::delta_upper(mu, excess),
             Self::Laplace { epsilon } => inflate(laplace(missing(epsilon, excess)), SLACK),
@@ -141,7 +142,7 @@ impl LocalProfile {
 
 /// At least e^ε0 − 1.
 fn largest_excess(epsilon: f64) -> f64 {
-    epsilon.exp_m1().next_up().next_up()
+    exp_m1_up(epsilon)
 }
 
 /// At least `(E − s)₊`: the difference may be small next to the rounding of E.
@@ -151,12 +152,12 @@ fn ramp(epsilon: f64, excess: f64) -> f64 {
 
 /// At least ε0 − ε: both may be rounded, and their difference may be small.
 fn missing(epsilon: f64, excess: f64) -> f64 {
-    epsilon - excess.ln_1p() + 4.0 * f64::EPSILON * epsilon
+    epsilon - ln_1p(excess) + 4.0 * f64::EPSILON * epsilon
 }
 
 /// `1 − e^{−x/2}` for x = ε0 − ε, the loss that is missing to the largest.
 fn laplace(missing: f64) -> f64 {
-    -(-0.5 * missing.max(0.0)).exp_m1()
+    -exp_m1(-0.5 * missing.max(0.0))
 }
 
 /// The chord of Laplace noise's profile over the grid `E·e^{−2iε0/m}` that the losses of discrete
@@ -168,10 +169,10 @@ fn laplace(missing: f64) -> f64 {
 /// coordinates, are dominated as for Laplace noise.
 fn discrete_laplace(epsilon: f64, distance: u64, excess: f64) -> f64 {
     let step = 2.0 * epsilon / distance as f64;
-    let place = ((epsilon - excess.ln_1p()) / step).floor().max(0.0);
+    let place = ((epsilon - ln_1p(excess)) / step).floor().max(0.0);
     // From the upper to the lower end of the chord, E·e^{−i·step} to E·e^{−(i+1)·step}; losses
     // above ε0 are none.
-    let (upper, lower) = (largest_excess(epsilon - place * step), (epsilon - (place + 1.0) * step).exp_m1());
+    let (upper, lower) = (largest_excess(epsilon - place * step), exp_m1(epsilon - (place + 1.0) * step));
     let share = ((upper - excess) / (upper - lower)).clamp(0.0, 1.0);
     let (least, most) = (laplace(place * step), laplace((place + 1.0) * step));
     inflate(least + share * (most - least), 64.0 * f64::EPSILON * (1.0 + epsilon) * distance as f64)

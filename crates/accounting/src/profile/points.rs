@@ -2,6 +2,7 @@
 
 use crate::error::{AccountingError, Result};
 use crate::numerics::directed::inflate;
+use crate::numerics::elementary::exp_m1;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 
@@ -58,7 +59,7 @@ impl ProfilePoints {
             if !(0.0..=1.0).contains(&delta) {
                 return Err(refused(format!("{}: δ must be between 0 and 1", name(i))));
             }
-            let point = Point { epsilon, excess: epsilon.exp_m1(), delta };
+            let point = Point { epsilon, excess: exp_m1(epsilon), delta };
             if let Some(last) = checked.last() {
                 if point.excess <= last.excess {
                     return Err(refused(format!("{}: ε must increase from point to point", name(i))));

@@ -7,6 +7,7 @@ use super::wbk19;
 use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::Result;
+use crate::numerics::elementary::{exp_m1, ln};
 use crate::numerics::gamma::ln_binomial;
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::Question;
@@ -21,7 +22,7 @@ use crate::scheme::Question;
 /// floats.
 pub fn renyi_upper(local_epsilon: f64, clients: u64, order: f64) -> f64 {
     let others = clients as f64 - 1.0;
-    let growth = order * local_epsilon.exp_m1();
+    let growth = order * exp_m1(local_epsilon);
     let first = growth * growth / half_clones_lower(others, local_epsilon) * (1.0 + 16.0 * f64::EPSILON);
     if first.is_infinite() {
         return f64::INFINITY;
@@ -79,7 +80,7 @@ impl RenyiCurve for Curve {
 /// **Direction: down** by 1e-14.
 pub fn renyi_lower(local_epsilon: f64, clients: u64, order: f64) -> f64 {
     // (E − 1)²/E = (2 sinh(ε0/2))².
-    let ln_excess = ln_binomial(order, 2.0) + 2.0 * ln_two_sinh(0.5 * local_epsilon) - (clients as f64).ln();
+    let ln_excess = ln_binomial(order, 2.0) + 2.0 * ln_two_sinh(0.5 * local_epsilon) - ln(clients as f64);
     ln_1p_exp(ln_excess - 1e-14 * (1.0 + ln_excess.abs())) / (order - 1.0) * (1.0 - 4.0 * f64::EPSILON)
 }
 

@@ -7,6 +7,7 @@ use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::numerics::bisect::largest_safe;
 use crate::numerics::directed::inflate;
+use crate::numerics::elementary::{exp, ln, ln_1p, tanh};
 use crate::scheme::{LocalGuarantee, Question};
 use std::f64::consts::LN_2;
 
@@ -18,7 +19,7 @@ pub(super) const NO_AMPLIFICATION: &str = "the theorem asks for ε0 ≤ ln(n/(16
 
 /// Does the closed form apply, `ε0 ≤ ln(n/(16·ln(2/δ)))`? In doubt, no.
 pub fn condition_holds(local_epsilon: f64, clients: u64, delta: f64) -> bool {
-    let limit = (clients as f64 / (16.0 * (LN_2 - delta.ln()))).ln();
+    let limit = ln(clients as f64 / (16.0 * (LN_2 - ln(delta))));
     local_epsilon <= limit - 8.0 * f64::EPSILON * (1.0 + limit.abs())
 }
 
@@ -33,9 +34,9 @@ pub fn epsilon_upper(local_epsilon: f64, clients: u64, delta: f64) -> f64 {
         return local_epsilon;
     }
     let n = clients as f64;
-    let e = local_epsilon.exp();
-    let spread = 8.0 * (e * (2.0 * LN_2 - delta.ln())).sqrt() / n.sqrt() + 8.0 * e / n;
-    inflate(((0.5 * local_epsilon).tanh() * spread).ln_1p(), SLACK)
+    let e = exp(local_epsilon);
+    let spread = 8.0 * (e * (2.0 * LN_2 - ln(delta))).sqrt() / n.sqrt() + 8.0 * e / n;
+    inflate(ln_1p(tanh(0.5 * local_epsilon) * spread), SLACK)
 }
 
 /// Upper-bounds the δ that an (ε0, δ0)-LDP randomizer adds: at least
@@ -43,7 +44,7 @@ pub fn epsilon_upper(local_epsilon: f64, clients: u64, delta: f64) -> f64 {
 ///
 /// Feldman, McMillan, Talwar 2021, Theorem 3.8.
 pub fn delta_addition_upper(epsilon: f64, local_epsilon: f64, local_delta: f64, clients: u64) -> f64 {
-    let weight = (epsilon.exp() + 1.0) * (1.0 + 0.5 * (-local_epsilon).exp());
+    let weight = (exp(epsilon) + 1.0) * (1.0 + 0.5 * exp(-local_epsilon));
     inflate(weight * (clients as f64 * local_delta), SLACK)
 }
 

@@ -3,6 +3,7 @@
 use crate::bound::Answer;
 use crate::catalogue::Analysis;
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::{exp, exp_m1, exp_up, ln};
 use crate::numerics::led_bisection::smallest_safe_led;
 use crate::numerics::normal;
 use std::sync::LazyLock;
@@ -20,7 +21,7 @@ const SLACK: f64 = 2e-14;
 /// [`ln_delta_upper`].
 pub fn delta_upper(mu: f64, epsilon: f64) -> f64 {
     let ln_delta = ln_delta_upper(mu, epsilon);
-    (ln_delta.exp() * (1.0 + 4.0 * f64::EPSILON)).next_up().min(1.0)
+    exp_up(ln_delta).min(1.0)
 }
 
 /// At least ln δ(ε), also where δ underflows.
@@ -42,12 +43,12 @@ pub fn ln_delta_upper(mu: f64, epsilon: f64) -> f64 {
     let ln_density = -0.5 * a * a - LN_SQRT_2_PI;
     let exponent_error = 4.0 * f64::EPSILON * (near + half) * a.abs();
     if a < -1.0 {
-        let second = ln_density.exp() * decaying_integral(near + half, |_| 1.0);
+        let second = exp(ln_density) * decaying_integral(near + half, |_| 1.0);
         let rounding = SLACK + exponent_error.min(1.0) * second;
-        return (normal::cdf(-a) - second + rounding).min(1.0).ln();
+        return ln((normal::cdf(-a) - second + rounding).min(1.0));
     }
-    let integral = decaying_integral(a, |t| -(-mu * t).exp_m1());
-    (ln_density + integral.ln() + exponent_error + SLACK + 4.0 * f64::EPSILON * ln_density.abs()).min(0.0)
+    let integral = decaying_integral(a, |t| -exp_m1(-mu * t));
+    (ln_density + ln(integral) + exponent_error + SLACK + 4.0 * f64::EPSILON * ln_density.abs()).min(0.0)
 }
 
 /// `∫_0^∞ e^(−at − t²/2)·f(t) dt` for `a ≥ −1` and `f` between a constant and a multiple of t: the
@@ -58,12 +59,12 @@ pub fn ln_delta_upper(mu: f64, epsilon: f64) -> f64 {
 /// do the ends.
 fn decaying_integral(a: f64, f: impl Fn(f64) -> f64) -> f64 {
     const STEP: f64 = 0.125;
-    static NODES: LazyLock<Vec<f64>> = LazyLock::new(|| (-320..=40).map(|i| (STEP * f64::from(i)).exp()).collect());
+    static NODES: LazyLock<Vec<f64>> = LazyLock::new(|| (-320..=40).map(|i| exp(STEP * f64::from(i))).collect());
     let scale = 1.0 / a.max(1.0);
     let mut sum = 0.0;
     for node in NODES.iter().rev() {
         let t = scale * node;
-        let term = (-a * t - 0.5 * t * t).exp() * f(t) * t;
+        let term = exp(-a * t - 0.5 * t * t) * f(t) * t;
         sum += term;
         // To the left of 1 terms fall at least by e^(−STEP) each: all that are left have less than
         // nine times the last.
@@ -78,11 +79,11 @@ fn decaying_integral(a: f64, f: impl Fn(f64) -> f64) -> f64 {
 /// most `delta`.
 pub fn epsilon_upper(mu: f64, delta: f64) -> Result<f64> {
     // δ(ε) ≤ Φ(−ε/μ + μ/2) ≤ e^(−(ε/μ − μ/2)²/2).
-    let enough = (0.5 * mu * mu + mu * (-2.0 * delta.ln()).sqrt()) * (1.0 + 1e-9);
+    let enough = (0.5 * mu * mu + mu * (-2.0 * ln(delta)).sqrt()) * (1.0 + 1e-9);
     if !enough.is_finite() {
         return Ok(f64::INFINITY);
     }
-    let target = delta.ln() - 4.0 * f64::EPSILON * delta.ln().abs();
+    let target = ln(delta) - 4.0 * f64::EPSILON * ln(delta).abs();
     let found = smallest_safe_led(0.0, enough, 1e-12, |e| Ok::<_, AccountingError>(ln_delta_upper(mu, e) - target))?;
     Ok(found.unwrap_or(f64::INFINITY))
 }

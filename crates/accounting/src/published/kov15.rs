@@ -1,6 +1,7 @@
 //! Kairouz, Oh, Viswanath: The composition theorem for differential privacy (ICML 2015).
 
 use crate::numerics::directed::inflate;
+use crate::numerics::elementary::{exp_m1, ln, ln_1p, tanh};
 
 /// Covers the dozen roundings of [`epsilon_upper`].
 const SLACK: f64 = 16.0 * f64::EPSILON;
@@ -18,18 +19,18 @@ pub fn epsilon_upper(epsilon: f64, rounds: u64, slack: f64) -> f64 {
     }
     let rounds = rounds as f64;
     // (e^ε − 1)/(e^ε + 1) = tanh(ε/2): no overflow.
-    let drift = rounds * epsilon * (0.5 * epsilon).tanh();
+    let drift = rounds * epsilon * tanh(0.5 * epsilon);
     let spread = |ln: f64| epsilon * (2.0 * rounds * ln).sqrt();
     let basic = rounds * epsilon;
-    let first = drift + spread((std::f64::consts::E + rounds.sqrt() * epsilon / slack).ln());
+    let first = drift + spread(ln(std::f64::consts::E + rounds.sqrt() * epsilon / slack));
     // ln(1/δ̃) ≥ 0, also when δ̃ was rounded to 1.
-    let second = drift + spread((-slack.ln()).max(0.0));
+    let second = drift + spread((-ln(slack)).max(0.0));
     inflate(basic.min(first).min(second), SLACK)
 }
 
 /// At least `1 − (1−δ)^T·(1−δ̃)`.
 pub fn total_delta_upper(delta: f64, rounds: u64, slack: f64) -> f64 {
-    inflate(-(rounds as f64 * (-delta).ln_1p() + (-slack).ln_1p()).exp_m1(), SLACK).min(1.0)
+    inflate(-exp_m1(rounds as f64 * ln_1p(-delta) + ln_1p(-slack)), SLACK).min(1.0)
 }
 
 /// The largest δ̃, rounded down, with `1 − (1−δ)^T·(1−δ̃) ≤ total`; `None` when the rounds alone
@@ -38,10 +39,10 @@ pub fn total_delta_upper(delta: f64, rounds: u64, slack: f64) -> f64 {
 /// Rounding matters: when the rounds spend almost everything, what is left is a small difference.
 /// It is taken after both sides were moved against us.
 pub fn slack_lower(total: f64, delta: f64, rounds: u64) -> Option<f64> {
-    let budget = -(-total).ln_1p() * (1.0 - SLACK);
-    let spent = rounds as f64 * -(-delta).ln_1p() * (1.0 + SLACK);
+    let budget = -ln_1p(-total) * (1.0 - SLACK);
+    let spent = rounds as f64 * -ln_1p(-delta) * (1.0 + SLACK);
     // total = 1 − (1−δ)^T exactly leaves δ̃ = 0, which is allowed.
-    if spent == 0.0 { Some(total) } else { (spent <= budget).then(|| -(spent - budget).exp_m1() * (1.0 - SLACK)) }
+    if spent == 0.0 { Some(total) } else { (spent <= budget).then(|| -exp_m1(spent - budget) * (1.0 - SLACK)) }
 }
 
 #[cfg(test)]

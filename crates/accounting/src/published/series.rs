@@ -1,6 +1,7 @@
 //! Common parts of the published series: logarithms that are rounded up, log-concave sums,
 //! `(1+u)^α − 1 − αu`.
 
+use crate::numerics::elementary::{exp, exp_m1, ln, ln_1p};
 use crate::numerics::log_sum::{ln_1m_exp, ln_expm1};
 
 /// Each part of a logarithm is held to about this many ulps of itself.
@@ -24,7 +25,7 @@ pub(super) fn ln_up(parts: &[f64], power: f64) -> f64 {
 
 /// `ln(part/whole)` for `1 ≤ part ≤ whole`, to full relative accuracy also near 0.
 pub(super) fn ln_ratio(part: u64, whole: u64) -> f64 {
-    if part > whole / 2 { -((whole - part) as f64 / part as f64).ln_1p() } else { (part as f64 / whole as f64).ln() }
+    if part > whole / 2 { -ln_1p((whole - part) as f64 / part as f64) } else { ln(part as f64 / whole as f64) }
 }
 
 /// `ln(e^x − e^(−x))`, `−∞` at 0; no overflow.
@@ -34,7 +35,7 @@ pub(super) fn ln_two_sinh(x: f64) -> f64 {
 
 /// `ln(1 + e^y)`, to full relative accuracy; no overflow.
 pub(super) fn ln_1p_exp(y: f64) -> f64 {
-    if y < 0.0 { y.exp().ln_1p() } else { y + (-y).exp().ln_1p() }
+    if y < 0.0 { ln_1p(exp(y)) } else { y + ln_1p(exp(-y)) }
 }
 
 /// `⌊count/(2E)⌋ + 1`, `E = e^ε0`, rounded down: fewer clones hide less.
@@ -45,12 +46,12 @@ pub(super) fn half_clones_lower(count: f64, local_epsilon: f64) -> f64 {
     // At ε0 = 0 the quotient is exact. Elsewhere e^ε0 is within an ulp and the product within
     // another.
     let margin = if local_epsilon > 0.0 { 1.0 - 4.0 * f64::EPSILON } else { 1.0 };
-    (count / (2.0 * local_epsilon.exp()) * margin).floor() + 1.0
+    (count / (2.0 * exp(local_epsilon)) * margin).floor() + 1.0
 }
 
 /// At least `−count/(8E)`, the Chernoff exponent of the published bounds.
 pub(super) fn chernoff_exponent_upper(count: f64, local_epsilon: f64) -> f64 {
-    -(count / (8.0 * local_epsilon.exp())) * (1.0 - 4.0 * f64::EPSILON)
+    -(count / (8.0 * exp(local_epsilon))) * (1.0 - 4.0 * f64::EPSILON)
 }
 
 /// At least `ln Σ_{j=first}^{last} e^{t(j)}` for a log-concave sequence, in time of the order of
@@ -79,7 +80,7 @@ pub(super) fn ln_sum_log_concave_upper(first: u64, last: u64, ln_term: impl Fn(u
         let (mut at, mut term) = (peak, 1.0_f64);
         while at != end {
             at = if rising { at + 1 } else { at - 1 };
-            let next = (ln_term(at) - top).exp();
+            let next = exp(ln_term(at) - top);
             if next.is_nan() {
                 return f64::NAN;
             }
@@ -96,7 +97,7 @@ pub(super) fn ln_sum_log_concave_upper(first: u64, last: u64, ln_term: impl Fn(u
         }
     }
     // The terms are positive: the rounding of their sum is a fraction of an ulp per term.
-    top + sum.ln() + 1e-14
+    top + ln(sum) + 1e-14
 }
 
 /// `(1+u)^α − 1 − αu ≥ 0` for `α > 1` or `α < 0`, given `ln(1+u)`, to a relative error of about
@@ -121,9 +122,9 @@ pub(super) fn power_excess(u: f64, ln_1p_u: f64, alpha: f64) -> f64 {
         sum
     } else if alpha > 0.0 {
         let beta = alpha - 1.0;
-        if u <= -1.0 { beta } else { (1.0 + u) * (beta * ln_1p_u).exp_m1() - beta * u }
+        if u <= -1.0 { beta } else { (1.0 + u) * exp_m1(beta * ln_1p_u) - beta * u }
     } else {
-        (alpha * ln_1p_u).exp_m1() - alpha * u
+        exp_m1(alpha * ln_1p_u) - alpha * u
     }
 }
 

@@ -12,6 +12,7 @@ use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::gaussian::{MAX_MOMENT_ORDER, PairMoments, gaussian_mu, revealed_renyi};
+use crate::numerics::elementary::{exp, ln_1p};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::Question;
 use std::cell::RefCell;
@@ -145,7 +146,7 @@ pub fn theorem_3_renyi(single: &Shuffled, most: &Shuffled, clients: u64, rate: f
     let many = rest * most.subsampled_renyi_upper(rate, order);
     // Non-negative terms where `many` is the larger, so that a small value keeps its digits.
     let (low, high) = if few < many { (few, many) } else { (many, few) };
-    (high + (low - high).exp().ln_1p()) / rest * (1.0 + 16.0 * f64::EPSILON)
+    (high + ln_1p(exp(low - high))) / rest * (1.0 + 16.0 * f64::EPSILON)
 }
 
 /// `m = ⌊(1−Δ)nγ⌋ + 1` of Theorem 3.

@@ -3,6 +3,7 @@
 
 use super::series::{ln_1p_exp, ln_up};
 use crate::error::Result;
+use crate::numerics::elementary::ln;
 use crate::numerics::gamma::ln_binomial;
 use crate::numerics::log_sum::{ln_expm1, log_sum_exp};
 use crate::rdp::{Orders, RenyiCurve};
@@ -22,7 +23,7 @@ pub const MAX_ORDER: f64 = 8192.0;
 /// Wang, Balle, Kasiviswanathan 2019, Theorem 9. **Direction: up**: each summand is a logarithm
 /// rounded up, and all are positive. `+∞` where the curve is.
 pub fn renyi_upper(rate: f64, order: f64, epsilon: impl Fn(u64) -> f64, epsilon_infinity: f64) -> f64 {
-    let ln_rate = rate.ln();
+    let ln_rate = ln(rate);
     let ln_range = ln_expm1(epsilon_infinity);
     let summand = |j: u64| {
         let power = j as f64;

@@ -9,6 +9,7 @@ pub use order_search::{Orders, minimise_over_orders};
 use crate::bound::Answer;
 use crate::catalogue::Analysis;
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::exp_up;
 
 /// Upper bounds on the Rényi divergence of one round, order by order.
 pub trait RenyiCurve {
@@ -55,8 +56,7 @@ impl<C: RenyiCurve> Analysis for RenyiAnalysis<C> {
         let (order, ln_delta) = minimise_over_orders(self.curve.orders(), self.max_order, |order| {
             Ok(ln_delta_from_renyi(self.composed(order)?, order, epsilon))
         })?;
-        // exp is within an ulp or two; next_up pays for the last bits.
-        let value = (ln_delta.exp() * (1.0 + 4.0 * f64::EPSILON)).next_up().min(1.0);
+        let value = exp_up(ln_delta).min(1.0);
         Ok(Answer { value, order: Some(order), remark: None })
     }
 

@@ -2,6 +2,7 @@
 //! costs tightness only.
 
 use crate::error::Result;
+use crate::numerics::elementary::{exp, ln};
 
 /// The orders at which a curve is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +33,8 @@ impl Orders {
     /// The order whose distance from 1 is `exp(position)`, rounded to where the curve is defined.
     fn at(self, position: f64) -> f64 {
         match self {
-            Self::Integers => (1.0 + position.exp()).round().max(2.0),
-            Self::Reals => 1.0 + position.exp(),
+            Self::Integers => (1.0 + exp(position)).round().max(2.0),
+            Self::Reals => 1.0 + exp(position),
         }
     }
 }
@@ -76,8 +77,8 @@ pub fn minimise_over_orders(
     };
 
     let step = std::f64::consts::LN_2;
-    let first = (orders.smallest() - 1.0).ln();
-    let last = (max_order - 1.0).ln().max(first);
+    let first = ln(orders.smallest() - 1.0);
+    let last = ln(max_order - 1.0).max(first);
     let (mut position, mut best_position, mut since_best) = (first, first, 0);
     loop {
         let before = best.1;
@@ -95,11 +96,11 @@ pub fn minimise_over_orders(
 
     let golden = 0.618_033_988_749_894_9;
     let (mut low, mut high) = ((best_position - step).max(first), (best_position + step).min(last));
-    if orders == Orders::Integers && high.exp() <= SCANNED {
+    if orders == Orders::Integers && exp(high) <= SCANNED {
         // Few integers, and rounding makes plateaus in which golden section loses its way: try them
         // all.
-        for distance in low.exp().floor() as u64..=high.exp().ceil() as u64 {
-            try_at((distance as f64).ln(), &mut best)?;
+        for distance in exp(low).floor() as u64..=exp(high).ceil() as u64 {
+            try_at(ln(distance as f64), &mut best)?;
         }
         return Ok(best);
     }
@@ -120,8 +121,8 @@ pub fn minimise_over_orders(
         // Rounded positions may have stopped a few integers short.
         for _ in 0..NEIGHBOURS {
             let (at, before) = best;
-            try_at((at - 2.0).max(1.0).ln(), &mut best)?;
-            try_at(at.ln(), &mut best)?;
+            try_at(ln((at - 2.0).max(1.0)), &mut best)?;
+            try_at(ln(at), &mut best)?;
             if best.1 >= before {
                 break;
             }

@@ -1,10 +1,12 @@
 //! The size of the sets of k-subset selection.
 
+use crate::numerics::elementary::exp;
+
 /// How many of `categories` a report of k-subset selection holds: m/(e^ε0+1) to the nearest, the
 /// size that is optimal (Ye and Barg 2018), at least 1 and at most half of them. Client and
 /// accountant must both use *this* size, and then no privacy rests on how good it is.
 pub fn subset_size(local_epsilon: f64, categories: u64) -> u64 {
-    let best = categories as f64 / (local_epsilon.exp() + 1.0);
+    let best = categories as f64 / (exp(local_epsilon) + 1.0);
     (best.round() as u64).clamp(1, (categories / 2).max(1))
 }
 

@@ -2,6 +2,7 @@
 
 use super::priv_unit;
 use super::subset_size;
+use crate::numerics::elementary::exp_m1;
 use crate::profile::{LocalProfile, ProfilePoints};
 
 /// The guarantee of a randomizer for one report, over any two inputs.
@@ -231,7 +232,7 @@ impl Local {
     /// the report?
     pub(super) fn subsets(epsilon: f64, categories: u64) -> Self {
         let (m, k) = (categories as f64, subset_size(epsilon, categories) as f64);
-        let truth = 1.0 / (1.0 + m / k / epsilon.exp_m1());
+        let truth = 1.0 / (1.0 + m / k / exp_m1(epsilon));
         let by_chance = truth * (k - 1.0) / (m - 1.0) + (1.0 - truth) * k / m;
         Self {
             profile: Some(LocalProfile::TwoLevel { epsilon, high_mass: k / m }),

@@ -1,6 +1,7 @@
 //! The cap of PrivUnit that gives the least variance.
 
 use crate::numerics::beta::regularised_beta_of_complement;
+use crate::numerics::elementary::{exp_m1, ln, ln_1p};
 
 /// A spherical cap {v : ⟨v, u⟩ ≥ height}.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,12 +26,12 @@ pub fn optimal_cap(local_epsilon: f64, dimension: u64) -> Cap {
     let mass = |height: f64| (regularised_beta_of_complement(alpha, 0.5, height * height).0 / 2.0).min(0.5);
     // ln(1 + (E−1)q), for any ε0.
     let ln_denominator = |q: f64| {
-        let x = local_epsilon + q.ln();
-        if x > 30.0 { x } else { (local_epsilon.exp_m1() * q).ln_1p() }
+        let x = local_epsilon + ln(q);
+        if x > 30.0 { x } else { ln_1p(exp_m1(local_epsilon) * q) }
     };
-    let objective = |height: f64| alpha * (-height * height).ln_1p() - ln_denominator(mass(height));
+    let objective = |height: f64| alpha * ln_1p(-height * height) - ln_denominator(mass(height));
     // Beyond it (1−g²)^α < e^{−ε0}, worse than the hemisphere.
-    let limit = (-(-local_epsilon / alpha).exp_m1()).sqrt().min(1.0);
+    let limit = (-exp_m1(-local_epsilon / alpha)).sqrt().min(1.0);
     let golden = 0.618_033_988_749_894_9;
     let (mut low, mut high) = (0.0, limit);
     for _ in 0..80 {

@@ -2,6 +2,7 @@
 //! answer by randomized response.
 
 use crate::error::{Result, require};
+use crate::numerics::elementary::ln_1p;
 use serde::{Deserialize, Serialize};
 
 /// How an output is made private, not yet checked. Adjacency is replace-one: a sum of records of
@@ -92,5 +93,5 @@ impl Release {
 /// `ln(1 + k(1−p)/p)`: the loss of randomized response at the true value, to a few units of
 /// roundoff.
 pub(crate) fn response_loss(noise: f64, buckets: u64) -> f64 {
-    (buckets as f64 * (1.0 - noise) / noise).ln_1p()
+    ln_1p(buckets as f64 * (1.0 - noise) / noise)
 }

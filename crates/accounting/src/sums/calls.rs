@@ -3,6 +3,7 @@
 use super::Draws;
 use super::power::{Part, Tilted, moments, power};
 use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::elementary::exp;
 
 /// Covers the roundings of reading but for the exponents': every sum has non-negative terms.
 pub(super) const SUMMING_ERROR: f64 = 1e-10;
@@ -126,14 +127,14 @@ impl Tilted {
         let (mut masses, mut noises) = ((0.0, 0.0), (0.0, 0.0));
         // Weights follow from each other, and are computed anew so often that their roundings do
         // not add up.
-        let (mut weight, step) = (0.0, (self.theta * self.spacing).exp());
+        let (mut weight, step) = (0.0, exp(self.theta * self.spacing));
         let mut next = count;
         let mut readings: Vec<Reading> = Vec::with_capacity(points.len());
         for point in points.iter().rev() {
             while next > 0 && value(next - 1) > *point {
                 next -= 1;
                 let is_anchor = (count - 1 - next).is_multiple_of(ANCHOR_EVERY) || weight < 1e-280;
-                weight = if is_anchor { (self.ln_scale - self.theta * value(next)).exp() } else { weight * step };
+                weight = if is_anchor { exp(self.ln_scale - self.theta * value(next)) } else { weight * step };
                 for (sums, mass) in [(&mut masses, self.masses[next]), (&mut noises, self.noise)] {
                     *sums = (sums.0 + mass * weight, sums.1 + self.spacing * sums.0);
                 }
@@ -159,6 +160,6 @@ impl Tilted {
             return 0.0;
         }
         let slack = 8.0 * f64::EPSILON * (self.ln_scale.abs() + self.theta * point.abs() + 1.0);
-        self.lost * (self.ln_scale - self.theta * point - 1.0 + slack).exp() / self.theta
+        self.lost * exp(self.ln_scale - self.theta * point - 1.0 + slack) / self.theta
     }
 }

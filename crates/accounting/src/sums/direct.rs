@@ -7,6 +7,7 @@
 
 use super::{Draws, Number};
 use crate::numerics::directed::{add_up, mul_up};
+use crate::numerics::elementary::exp;
 
 /// Unit roundoff.
 const U: f64 = f64::EPSILON / 2.0;
@@ -37,7 +38,7 @@ pub(crate) fn calls_direct(draws: &Draws<'_>, top: f64, points: &[f64]) -> Vec<f
     // A mass of the sum is a product of `count` masses, and every convolution adds up to `length`
     // of them.
     let length = (limits.highest - limits.lowest) as f64;
-    let error = (count as f64 * 2.0 * U * (length + 8.0)).exp() * (1.0 + 1e-10);
+    let error = exp(count as f64 * 2.0 * U * (length + 8.0)) * (1.0 + 1e-10);
     sum.calls(&limits, error, points)
 }
 

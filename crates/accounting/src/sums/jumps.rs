@@ -18,6 +18,7 @@
 
 use super::{Draws, Jumps, Law, Number, calls_upper};
 use crate::numerics::directed::{add_up, mul_up, sum_up};
+use crate::numerics::elementary::{exp, exp_m1, ln_1p};
 
 /// Covers the roundings of sums and products of positive numbers.
 const ROUNDING: f64 = 1e-9;
@@ -105,7 +106,7 @@ impl LightCalls {
         }
         // Of one draw it is 1, less what jumps.
         let one = number.rate() * add_up(sum_up(light.masses.iter().copied()), -1.0);
-        let mass = (number.most() * one.ln_1p()).exp() * (1.0 + ROUNDING);
+        let mass = exp(number.most() * ln_1p(one)) * (1.0 + ROUNDING);
         Self { points, calls, mass }
     }
 
@@ -203,7 +204,7 @@ impl Together {
             several.iter_mut().zip(&sums).for_each(|(all, sum)| *all += sum);
         }
         // What was cut off one jump, or off a sum of them, is missing in all that follow from it.
-        let excess = (beyond_end * rate.exp_m1() + cut * rate.exp()).mul_add(1.0 + ROUNDING, left);
+        let excess = (beyond_end * exp_m1(rate) + cut * exp(rate)).mul_add(1.0 + ROUNDING, left);
         Self { single, several, step, excess }
     }
 

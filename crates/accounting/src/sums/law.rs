@@ -1,6 +1,7 @@
 //! One draw on a lattice.
 
 use crate::numerics::directed::{add_up, mul_up, sum_down};
+use crate::numerics::elementary::{ln, powf};
 use crate::numerics::horner::trimmed;
 
 /// Unit roundoff.
@@ -91,11 +92,11 @@ impl Law {
     ) -> (Self, Jumps) {
         let threshold = ends[0] as f64 * spacing;
         let share = |i: usize| i as f64 / count as f64;
-        let size = |i: usize| threshold * (top / threshold).powf(share(i));
+        let size = |i: usize| threshold * powf(top / threshold, share(i));
         let sizes: Vec<f64> = std::iter::once(threshold).chain((1..=count).map(size)).collect();
         let dots: Vec<f64> = sizes.iter().map(|size| call(size.next_down())).collect();
         // Sizes are rounded, and so are their differences.
-        let error = error(dots.len()) + 4.0 * U * threshold.max(1.0) * count as f64 / (top / threshold).ln();
+        let error = error(dots.len()) + 4.0 * U * threshold.max(1.0) * count as f64 / ln(top / threshold);
         let masses = kinks(|i| sizes[i + 1] - sizes[i], &dots, 1.0 + 3.0 * error);
         let excess = mul_up(dots.iter().copied().fold(f64::INFINITY, f64::min), 1.0 + error);
         let mut light = Self::from_functions(spacing, ends, call, put);

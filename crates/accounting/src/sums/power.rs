@@ -8,6 +8,7 @@
 use super::{Draws, Law, Number};
 use crate::numerics::convolution::{Product, Spectrum, fast_length};
 use crate::numerics::directed::{mul_up, sum_up};
+use crate::numerics::elementary::{exp, exp_m1, exp2, ln, ln_1p, log2, powi};
 use crate::numerics::horner::{horner, horner_reversed, trimmed};
 use crate::numerics::log_sum::{log_add, log_sum_exp};
 
@@ -84,9 +85,9 @@ impl Part {
             Number::Fixed(draws) => Self::thinned(law, draws, 1.0, excess),
             Number::Thinned { draws, rate } => Self::thinned(law, draws, rate, excess),
             Number::Mixed(numbers) => {
-                let ln_weight = |(number, weight): &(u64, f64)| weight.ln() + law.ln_scale * *number as f64;
+                let ln_weight = |(number, weight): &(u64, f64)| ln(*weight) + law.ln_scale * *number as f64;
                 let ln_scale = log_sum_exp(numbers.iter().map(ln_weight));
-                let tilted = |number: &(u64, f64)| (number.0, (ln_weight(number) - ln_scale).exp());
+                let tilted = |number: &(u64, f64)| (number.0, exp(ln_weight(number) - ln_scale));
                 let most = draws.number.most();
                 let rounding = 16.0 * U * (numbers.len() as f64 + law.ln_scale.abs() * most);
                 let times = Times::Mixed(numbers.iter().map(tilted).collect());
@@ -97,8 +98,8 @@ impl Part {
 
     fn thinned(law: Tilted, draws: u64, rate: f64, excess: f64) -> Self {
         // (1 − ρ) + ρe^K, of which ρe^K belongs to a draw that happens.
-        let ln_one = if rate < 1.0 { (rate * law.ln_scale.exp_m1()).ln_1p() + 16.0 * U } else { law.ln_scale };
-        let rate = if rate < 1.0 { (rate * (law.ln_scale - ln_one).exp()).min(1.0) } else { 1.0 };
+        let ln_one = if rate < 1.0 { ln_1p(rate * exp_m1(law.ln_scale)) + 16.0 * U } else { law.ln_scale };
+        let rate = if rate < 1.0 { (rate * exp(law.ln_scale - ln_one)).min(1.0) } else { 1.0 };
         Self { law, times: Times::Thinned { draws, rate }, ln_scale: ln_one * draws as f64, excess }
     }
 
@@ -112,7 +113,7 @@ impl Part {
             }
             Times::Mixed(numbers) => {
                 let number: f64 = numbers.iter().map(|(n, w)| *n as f64 * w).sum();
-                let spread: f64 = numbers.iter().map(|(n, w)| (*n as f64 - number).powi(2) * w).sum();
+                let spread: f64 = numbers.iter().map(|(n, w)| powi(*n as f64 - number, 2) * w).sum();
                 (number * mean, number * variance + spread * mean * mean)
             }
         }
@@ -124,13 +125,13 @@ impl Part {
         match &self.times {
             Times::Thinned { draws, rate } => {
                 // Far out e^K overflows, and the 1 − ρ beside it is nothing.
-                let thinned = (rate * one.exp_m1()).ln_1p();
+                let thinned = ln_1p(rate * exp_m1(one));
                 let each = if *rate < 1.0 && thinned.is_finite() { thinned } else { one };
                 *draws as f64 * (each + 8.0 * U * (1.0 + one.abs()))
             }
             Times::Mixed(numbers) => {
                 let most = numbers.last().map_or(0.0, |(number, _)| *number as f64);
-                let sum = log_sum_exp(numbers.iter().map(|(n, w)| w.ln() + *n as f64 * one));
+                let sum = log_sum_exp(numbers.iter().map(|(n, w)| ln(*w) + *n as f64 * one));
                 sum + 8.0 * U * (numbers.len() as f64 + most * one.abs())
             }
         }
@@ -157,7 +158,7 @@ impl Part {
             Times::Thinned { draws, .. } => *draws as f64,
             Times::Mixed(numbers) => numbers.last().map_or(0.0, |(number, _)| *number as f64),
         };
-        (self.law.lost.ln_1p() * most).exp_m1()
+        exp_m1(ln_1p(self.law.lost) * most)
     }
 
     /// The transform of one draw.
@@ -187,8 +188,7 @@ impl Tilted {
         let last = law.first + law.masses.len() as i64 - 1;
         // Relative to the end that the tilt prefers nothing overflows.
         let end = if theta >= 0.0 { last } else { law.first } as f64 * law.spacing;
-        let tilted =
-            |(i, mass): (usize, &f64)| mass * (theta * ((law.first + i as i64) as f64 * law.spacing - end)).exp();
+        let tilted = |(i, mass): (usize, &f64)| mass * exp(theta * ((law.first + i as i64) as f64 * law.spacing - end));
         let rounding = 8.0 * U * (1.0 + theta.abs() * law.reach());
         let mut tilted = Self {
             theta,
@@ -210,7 +210,7 @@ impl Tilted {
         self.masses.iter_mut().for_each(|mass| *mass /= sum);
         self.lost /= sum;
         self.noise /= sum;
-        self.ln_scale += sum.ln();
+        self.ln_scale += ln(sum);
     }
 
     /// Mean and variance.
@@ -230,15 +230,15 @@ impl Tilted {
     fn cumulant_upper(&self, phi: f64) -> f64 {
         let last = self.first + self.masses.len() as i64 - 1;
         let end = if phi >= 0.0 { last } else { self.first };
-        let factor = (-phi.abs() * self.spacing).exp();
+        let factor = exp(-phi.abs() * self.spacing);
         let sum = if phi >= 0.0 { horner(&self.masses, factor) } else { horner_reversed(&self.masses, factor) };
-        sum.ln() + 8.0 * U * self.masses.len() as f64 + phi * end as f64 * self.spacing
+        ln(sum) + 8.0 * U * self.masses.len() as f64 + phi * end as f64 * self.spacing
     }
 
     /// Moves the masses to a lattice of [`PER_DEVIATION`] points to a standard deviation.
     fn coarsened_to_deviation(self) -> Self {
         let deviation = self.moments().1.sqrt();
-        let ratio = (deviation / (PER_DEVIATION * self.spacing)).max(1.0).log2().floor().exp2();
+        let ratio = exp2(log2((deviation / (PER_DEVIATION * self.spacing)).max(1.0)).floor());
         self.coarsened(ratio as i64)
     }
 
@@ -256,7 +256,7 @@ impl Tilted {
         let shares: Vec<(f64, f64, f64)> = (0..ratio)
             .map(|i| {
                 let (below, above) = (i as f64 * self.spacing, (ratio - i) as f64 * self.spacing);
-                (i as f64 / ratio as f64, (self.theta * above).exp(), (-self.theta * below).exp())
+                (i as f64 / ratio as f64, exp(self.theta * above), exp(-self.theta * below))
             })
             .collect();
         for (i, mass) in self.masses.iter().enumerate() {
@@ -327,8 +327,8 @@ impl Part {
             let law = self.law.clone().coarsened(ratio);
             // Coarsening changes the scale of a draw that happens, and not of one that does not.
             let grown = law.ln_scale - self.law.ln_scale;
-            let ln_grown = if rate < 1.0 { (rate * grown.exp_m1()).ln_1p() + 16.0 * U } else { grown };
-            let rate = if rate < 1.0 { (rate * (grown - ln_grown).exp()).min(1.0) } else { 1.0 };
+            let ln_grown = if rate < 1.0 { ln_1p(rate * exp_m1(grown)) + 16.0 * U } else { grown };
+            let rate = if rate < 1.0 { (rate * exp(grown - ln_grown)).min(1.0) } else { 1.0 };
             parts.push(part(law, draws % groups, rate, ln_one + ln_grown, excess));
         }
         parts
@@ -345,7 +345,7 @@ impl Part {
         let group = power(&[one]).coarsened_to_deviation();
         let ln_weight = |(number, weight): &(u64, f64)| {
             let groups = number.div_ceil(size);
-            (groups, weight.ln() - self.law.ln_scale * *number as f64 + group.ln_scale * groups as f64)
+            (groups, ln(*weight) - self.law.ln_scale * *number as f64 + group.ln_scale * groups as f64)
         };
         let mut merged: Vec<(u64, f64)> = Vec::new();
         for (groups, ln_weight) in numbers.iter().map(ln_weight) {
@@ -359,7 +359,7 @@ impl Part {
         let rounding = 16.0 * U * (numbers.len() as f64 + self.law.ln_scale.abs() * most);
         let groups = merged.last().map_or(0.0, |(groups, _)| *groups as f64);
         Part {
-            times: Times::Mixed(merged.into_iter().map(|(groups, w)| (groups, (w - ln_grown).exp())).collect()),
+            times: Times::Mixed(merged.into_iter().map(|(groups, w)| (groups, exp(w - ln_grown))).collect()),
             ln_scale: self.ln_scale + ln_grown + rounding,
             excess: mul_up(group.excess, groups),
             law: group,
@@ -391,8 +391,8 @@ impl Window {
         let end = |sign: f64| {
             let at = |phi: f64| ((bound(sign * phi) - LN_CUT) / phi, phi);
             let gaussian = (-2.0 * LN_CUT).sqrt() / deviation.max(spacing);
-            let larger = descend(at(gaussian), (1..40).map(|i| at(gaussian * 1.5_f64.powi(i))));
-            descend(larger, (1..80).map(|i| at(gaussian * 1.5_f64.powi(-i))))
+            let larger = descend(at(gaussian), (1..40).map(|i| at(gaussian * powi(1.5_f64, i))));
+            descend(larger, (1..80).map(|i| at(gaussian * powi(1.5_f64, -i))))
         };
         let ((low, low_phi), (high, high_phi)) = (end(-1.0), end(1.0));
         let mut from = (-low / spacing).floor().max(bottom);
@@ -448,11 +448,11 @@ impl Outside {
         let (mut at_end, mut excess, mut lost) = (0.0, 0.0, 0.0);
         if let Some((ln_above, phi)) = window.above {
             let end = (window.first + window.length as i64 - 1) as f64 * spacing;
-            at_end = ln_above.exp() * (1.0 + 1e-9);
-            excess = (ln_above + ln_scale - theta * end - 1.0).exp() / phi * (1.0 + 1e-9);
+            at_end = exp(ln_above) * (1.0 + 1e-9);
+            excess = exp(ln_above + ln_scale - theta * end - 1.0) / phi * (1.0 + 1e-9);
         }
         if let Some((ln_below, _)) = window.below {
-            lost = ln_below.exp() * (1.0 + 1e-9);
+            lost = exp(ln_below) * (1.0 + 1e-9);
         }
         Self { at_end, excess, lost }
     }
@@ -468,7 +468,7 @@ fn convolve(parts: &[Part], window: &Window) -> Tilted {
     let ln_scale: f64 = parts.iter().map(|part| part.ln_scale).sum();
     let outside = Outside::new(window, (theta, spacing), ln_scale);
     let excess = sum_up(parts.iter().map(|part| part.excess).chain([outside.excess]));
-    let lost = parts.iter().map(|part| part.lost().ln_1p()).sum::<f64>().exp_m1() + outside.lost;
+    let lost = exp_m1(parts.iter().map(|part| ln_1p(part.lost())).sum::<f64>()) + outside.lost;
     let start = window.first.rem_euclid(window.length as i64) as usize;
     // NaN, of a transform that failed, stays NaN.
     let raised = |mass: &f64| if *mass < 0.0 { noise } else { mass + noise };

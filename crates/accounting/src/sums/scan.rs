@@ -4,6 +4,7 @@ use super::calls::{Reading, SUMMING_ERROR, tilt, tilt_by_tilt};
 use super::power::{Outside, Part, Window, moments};
 use super::{Draws, Law, Number};
 use crate::numerics::convolution::{Product, each_product};
+use crate::numerics::elementary::{exp, exp_m1, ln_1p};
 
 /// So many draws of one kind, the others of another, and perhaps one draw of a law that all choices
 /// have in common.
@@ -110,7 +111,7 @@ impl<'a> Tilt<'a> {
         let of = |value: fn(&Part) -> f64| self.parts.each_ref().map(|part| part.as_ref().map_or(0.0, value));
         let (ln_scales, excesses, means) =
             (of(|part| part.ln_scale), of(|part| part.excess), of(|part| part.moments().0));
-        let (lowest, ln_kept) = (of(|part| part.ends().0), of(|part| part.lost().ln_1p()));
+        let (lowest, ln_kept) = (of(|part| part.ends().0), of(|part| ln_1p(part.lost())));
         let together = match common {
             Some(part) => part.spectrum(self.length).raised(1),
             None => Product::one(self.length),
@@ -131,7 +132,7 @@ impl<'a> Tilt<'a> {
                 noise,
                 at_end: outside.at_end,
                 excess: (self.of_choice(k, &excesses) + outside.excess) * (1.0 + 1e-9),
-                lost: self.of_choice(k, &ln_kept).exp_m1() + outside.lost,
+                lost: exp_m1(self.of_choice(k, &ln_kept)) + outside.lost,
             };
             reader.raise(&mut largest, &sum, cycle, offset(k));
         });
@@ -188,10 +189,10 @@ struct Reader {
 impl Reader {
     fn new(theta: f64, spacing: f64, length: usize, points: &[f64]) -> Self {
         let middle = length as i64 / 2;
-        let weights: Vec<f64> = (0..length as i64).map(|i| (-theta * (i - middle) as f64 * spacing).exp()).collect();
+        let weights: Vec<f64> = (0..length as i64).map(|i| exp(-theta * (i - middle) as f64 * spacing)).collect();
         let mut unit = vec![(0.0, 0.0); length + 1];
         descend(&mut unit, &weights, spacing, |_| 1.0);
-        let reserve = |x: &f64| if theta > 0.0 { (-theta * x - 1.0).exp() / theta * (1.0 + 1e-9) } else { 0.0 };
+        let reserve = |x: &f64| if theta > 0.0 { exp(-theta * x - 1.0) / theta * (1.0 + 1e-9) } else { 0.0 };
         let reserves = points.iter().map(reserve).collect();
         Self { theta, spacing, weights, middle, sums: unit.clone(), unit, points: points.to_vec(), reserves }
     }
@@ -208,10 +209,10 @@ impl Reader {
             if i + 1 == length { mass + sum.at_end } else { mass }
         };
         descend(&mut self.sums, &self.weights, self.spacing, mass);
-        let unit = (sum.ln_scale - self.theta * (sum.first + self.middle) as f64 * self.spacing).exp();
+        let unit = exp(sum.ln_scale - self.theta * (sum.first + self.middle) as f64 * self.spacing);
         let reach = (sum.first.unsigned_abs() as f64 + length as f64) * self.spacing;
         let error = 1.0 + SUMMING_ERROR + 4.0 * f64::EPSILON * (sum.ln_scale.abs() + self.theta * reach);
-        let reserve = sum.lost * (sum.ln_scale + self.theta * offset).exp() * error;
+        let reserve = sum.lost * exp(sum.ln_scale + self.theta * offset) * error;
         // In spacings from the first lattice point.
         let (shift, per_spacing) = (offset / self.spacing + sum.first as f64, 1.0 / self.spacing);
         for ((point, reserved), reading) in self.points.iter().zip(&self.reserves).zip(largest) {

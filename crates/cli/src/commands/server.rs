@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::service::{self, InitArgs, KeyArgs};
+use crate::service::{self, Configured, InitArgs, KeyArgs, LogArgs};
 use anyhow::Context;
 use serde::Serialize;
 use shuffledp_number::shown::upper_bound;
 use shuffledp_server::{
-    Identity, LedgerFile, Restored, ServerConfig, ServerError, ServerKeys, abandon, backup, export_ledger, identity,
-    import_ledger, init, restore, resume,
+    Identity, KeyHistory, KeyRecord, KeyState, LedgerFile, Restored, ServerConfig, ServerError, ServerKeys, abandon,
+    backup, export_ledger, identity, import_ledger, init, restore, resume,
 };
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,9 @@ pub(crate) struct ServerArgs {
     /// refuses to start while a round of the old task is open.
     #[arg(long, requires = "config")]
     new_task: bool,
+
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -51,6 +54,12 @@ enum ServerCommand {
     /// A running server uses it from its next round on. Until then, older keys open the reports
     /// sealed to them; when that round opens, the server deletes the older keys.
     RotateKey(KeyArgs),
+
+    /// List the keys that reports are sealed to: pending, active and expired
+    ///
+    /// A pending key is offered from the next round on. An expired one is deleted: only its dates
+    /// are kept.
+    Keys(KeyArgs),
 
     /// Check the configuration and the link to the shuffler, without starting the server
     ///
@@ -220,6 +229,7 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
             let id = ServerKeys::rotate(&ServerConfig::read(&args.config)?.keys)?;
             service::rotated(args, id.0)
         }
+        (Some(ServerCommand::Keys(args)), _) => list_keys(args),
         (Some(ServerCommand::Check(args)), _) => check_all(args),
         (Some(ServerCommand::Resume(args)), _) => done(args, &resume(&ServerConfig::read(&args.config)?)?),
         (Some(ServerCommand::Rounds(RoundsCommand::Abandon(args))), _) => {
@@ -236,30 +246,38 @@ pub(crate) fn run(args: &ServerArgs) -> Result<(), Failure> {
             done(&args.key, &format!("{added} rounds were charged that the store did not know"))
         }
         (None, Some(config)) => {
-            let config = ServerConfig { new_task: args.new_task, ..ServerConfig::read(config)? };
-            service::run(async |shutdown| shuffledp_server::run(config, shutdown).await)
+            let (path, new_task) = (config.clone(), args.new_task);
+            let configured = Configured {
+                read: move || Ok(ServerConfig { new_task, ..ServerConfig::read(&path)? }),
+                log_level: |config: &ServerConfig| config.log_level,
+            };
+            service::run_configured(configured, &args.log, shuffledp_server::run)
         }
         // clap requires one of the two.
         (None, None) => Err(Failure::Usage("give --config FILE, or `init`".to_owned())),
     }
 }
 
+fn list_keys(args: &KeyArgs) -> Result<(), Failure> {
+    let history = KeyHistory::read(&ServerConfig::read(&args.config)?.keys)?;
+    if args.form.json {
+        return output::print_json(&history);
+    }
+    for KeyRecord { id, public_key, state, made, .. } in history.keys() {
+        let state = match state {
+            KeyState::Pending => "pending",
+            KeyState::Active => "active",
+            KeyState::Expired => "expired",
+        };
+        output::print(&format!("key {id:3}  {state:7}  made {}  {public_key}\n", shuffledp_server::date(*made)))?;
+    }
+    Ok(())
+}
+
 fn check_all(args: &KeyArgs) -> Result<(), Failure> {
     let config = ServerConfig::read(&args.config)?;
-    let findings = service::wait(shuffledp_server::check(&config))?;
-    if args.form.json {
-        output::print_json(&findings)?;
-    } else {
-        for finding in &findings {
-            let word = if finding.is_good { "ok   " } else { "wrong" };
-            output::print(&format!("{word}  {}: {}\n", finding.what, finding.sentence))?;
-        }
-    }
-    let wrong: Vec<&str> = findings.iter().filter(|finding| !finding.is_good).map(|finding| finding.what).collect();
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::Failed(anyhow::anyhow!("the server cannot work as configured: {}", wrong.join(", "))))
+    let findings = service::on_runtime(async { Ok(shuffledp_server::check(&config).await) })?;
+    service::checked(args, &findings)
 }
 
 fn put_back(args: &RestoreArgs) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// Name in JSON, and in words. The order of the table.
-const NAMES: [(&str, &str); 24] = [
+const NAMES: [(&str, &str); 30] = [
     ("worlds", "worlds, each run until its budget was spent"),
     ("rounds", "rounds charged and shown"),
     ("rounds_done", "  ended with a batch"),
@@ -28,6 +28,12 @@ const NAMES: [(&str, &str); 24] = [
     ("kills_both", "  of both at once"),
     ("rotations_shuffler", "new keys of the shuffler in the middle of a round"),
     ("rotations_server", "new keys of the server in the middle of a round"),
+    ("rounds_abandoned", "rounds abandoned by the operator"),
+    ("floods", "floods of one report"),
+    ("slow_senders", "times that connections were held open at both services"),
+    ("wrong_peers", "starts of the shuffler with another server's key"),
+    ("disks_filled", "times that the server's disk was full"),
+    ("clock_jumps", "jumps of the server's clock by ten years"),
     ("looks_at_the_ledger", "looks at the ledger"),
 ];
 

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Lives through so many rounds.
-pub(crate) fn live(seed: u64, rounds: u64, figures: &Arc<Figures>) {
+pub(crate) fn live(seed: u64, rounds: u64, troubles: bool, figures: &Arc<Figures>) {
     let mut dice = Dice::named(seed, Purpose::World, 0, 0);
     let [(clients, reports), (shuffler, batches)] = [Proxy::bind(), Proxy::bind()];
-    let world = World::new(seed, dice.between(3, 9), rounds, [reports, batches], Arc::clone(figures));
+    let world = World::new(seed, dice.between(3, 9), rounds, [reports, batches], troubles, Arc::clone(figures));
     let handler = |handle: fn(&Arc<World>, &super::http::Request) -> Option<Vec<u8>>| -> Handler {
         let world = Arc::clone(&world);
         Arc::new(move |request| handle(&world, &request))

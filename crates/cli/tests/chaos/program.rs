@@ -24,6 +24,8 @@ struct State {
 pub(crate) struct Program {
     name: &'static str,
     config: PathBuf,
+    /// Variables of its environment.
+    variables: Vec<(&'static str, PathBuf)>,
     state: Mutex<State>,
     /// Apart from the rest: whoever knocks while it starts finds the door closed and does not wait.
     address: Mutex<Option<SocketAddr>>,
@@ -33,8 +35,16 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn new(name: &'static str, config: PathBuf) -> Arc<Self> {
+        Self::with_environment(name, config, Vec::new())
+    }
+
+    pub(crate) fn with_environment(
+        name: &'static str,
+        config: PathBuf,
+        variables: Vec<(&'static str, PathBuf)>,
+    ) -> Arc<Self> {
         let (state, address, log) = (Mutex::default(), Mutex::default(), Arc::default());
-        Arc::new(Self { name, config, state, address, log, kills: AtomicU64::new(0) })
+        Arc::new(Self { name, config, variables, state, address, log, kills: AtomicU64::new(0) })
     }
 
     /// `shuffledp NAME ARGUMENTS…` to its end; what it printed.
@@ -75,6 +85,7 @@ impl Program {
         let mut child = Command::new(env!("CARGO_BIN_EXE_shuffledp"))
             .arg(self.name)
             .args(["--config", path(&self.config)])
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

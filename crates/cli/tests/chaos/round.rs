@@ -4,6 +4,7 @@ use super::clients::{Errand, replay, send_all};
 use super::dice::{Dice, Purpose};
 use super::faults::{Weather, note_taken};
 use super::judge::Case;
+use super::troubles;
 use super::world::{Victim, World, now};
 use shuffledp_wire::RoundOffer;
 use std::sync::Arc;
@@ -17,11 +18,20 @@ enum Event {
     RotateServersKey,
     ReplayReports,
     ReplayBatch,
+    Flood,
+    SlowSenders,
+    WrongPeer,
+    FullDisk,
+    ClockAhead,
+    ClockBehind,
 }
 
-use Event::{Kill, ReplayBatch, ReplayReports, RotateServersKey, RotateShufflersKey};
+use Event::{
+    ClockAhead, ClockBehind, Flood, FullDisk, Kill, ReplayBatch, ReplayReports, RotateServersKey, RotateShufflersKey,
+    SlowSenders, WrongPeer,
+};
 
-const EVENTS: [(u64, Event); 7] = [
+const EVENTS: [(u64, Event); 13] = [
     (25, Kill(Victim::Shuffler)),
     (20, Kill(Victim::Server)),
     (10, Kill(Victim::Both)),
@@ -29,6 +39,12 @@ const EVENTS: [(u64, Event); 7] = [
     (8, RotateServersKey),
     (15, ReplayReports),
     (10, ReplayBatch),
+    (8, Flood),
+    (8, SlowSenders),
+    (6, WrongPeer),
+    (6, FullDisk),
+    (6, ClockAhead),
+    (4, ClockBehind),
 ];
 
 /// How a round is meant to end.
@@ -125,6 +141,12 @@ fn happen(world: &Arc<World>, round: u64, event: Event) {
             replay(world, &chosen);
         }
         ReplayBatch => replay_batches(world, round, 1),
+        Flood => troubles::flood(world, round),
+        SlowSenders => troubles::slow_senders(world),
+        WrongPeer => troubles::wrong_peer(world),
+        FullDisk => troubles::full_disk(world),
+        ClockAhead => troubles::clock_jump(world, true),
+        ClockBehind => troubles::clock_jump(world, false),
     }
 }
 

@@ -6,6 +6,7 @@ use super::figures::Figures;
 use super::http::{Request, get};
 use super::program::Program;
 use super::task::{server_toml, shuffler_toml};
+use super::troubles::{Disk, faketime};
 use super::watch::Watch;
 use shuffledp_wire::{RoundContext, RoundOffer, Signed, TaskHash, VerifyingKey, paths};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +70,10 @@ pub(crate) struct World {
     story: Mutex<Vec<String>>,
     violations: Mutex<BTreeSet<String>>,
     folder: Mutex<TempDir>,
+    /// The server's own file system, where this machine allows it.
+    pub(crate) disk: Option<Disk>,
+    /// The file that says by how much the server's clock is wrong.
+    pub(crate) server_time: Option<PathBuf>,
 }
 
 impl World {
@@ -78,10 +83,25 @@ impl World {
         min_batch: u64,
         rounds: u64,
         doors: [SocketAddr; 2],
+        troubles: bool,
         figures: Arc<Figures>,
     ) -> Arc<Self> {
         let folder = TempDir::new().unwrap();
         let [shuffler, server] = ["shuffler", "server"].map(|name| folder.path().join(name));
+        let disk = if troubles { Disk::mount(&server) } else { None };
+        let library = if troubles { faketime() } else { None };
+        let server_time = library.as_ref().map(|_| folder.path().join("server-time"));
+        let mut variables = Vec::new();
+        if let (Some(library), Some(file)) = (&library, &server_time) {
+            std::fs::write(file, "+0").unwrap();
+            variables = vec![
+                ("LD_PRELOAD", library.clone()),
+                ("FAKETIME_TIMESTAMP_FILE", file.clone()),
+                ("FAKETIME_NO_CACHE", "1".into()),
+                ("FAKETIME_DONT_FAKE_MONOTONIC", "1".into()),
+                ("FAKETIME_DISABLE_SHM", "1".into()),
+            ];
+        }
         let key = |name, folder: &PathBuf| -> VerifyingKey {
             Program::run(name, &["init", folder.to_str().unwrap()]).parse().unwrap()
         };
@@ -93,7 +113,7 @@ impl World {
             affordable: rounds,
             budget: super::task::budget_of(rounds),
             shuffler: Program::new("shuffler", shuffler.join("shuffler.toml")),
-            server: Program::new("server", server.join("server.toml")),
+            server: Program::with_environment("server", server.join("server.toml"), variables),
             shuffler_key,
             server_key,
             doors,
@@ -111,6 +131,8 @@ impl World {
             story: Mutex::default(),
             violations: Mutex::default(),
             folder: Mutex::new(folder),
+            disk,
+            server_time,
         };
         std::fs::write(world.shuffler.config(), shuffler_toml(min_batch, doors[1], &server_key)).unwrap();
         Arc::new(world)
@@ -132,6 +154,12 @@ impl World {
                 Err(problem) => self.violation(&problem),
             }
         }
+    }
+
+    /// Does something while no program is started by anybody else.
+    pub(crate) fn while_nobody_starts(&self, work: impl FnOnce()) {
+        let _alone = self.starting.lock().unwrap();
+        work();
     }
 
     /// The task's hash, as soon as the server runs.
@@ -243,6 +271,9 @@ impl World {
         }
         // Here, and not when the last thread lets go of the world: that may be after the tests.
         if self.is_sound() {
+            if let Some(disk) = &self.disk {
+                disk.unmount();
+            }
             let _ = std::fs::remove_dir_all(self.folder.lock().unwrap().path());
         }
     }

@@ -209,7 +209,7 @@ async fn a_running_server_takes_up_rotated_keys_between_two_rounds() {
     let folder = world.config.keys.clone();
     world.keys = ServerKeys::create(&folder).unwrap();
     let store = world.store();
-    let service = world.serve_with(KeyRing::follow(&folder).unwrap(), store).unwrap();
+    let service = world.serve_with(KeyRing::follow(&folder, None).unwrap(), store).unwrap();
     service.tick().unwrap();
     let first = world.round(&service);
     // Twice, and started again: the key that the open round offers is still there.
@@ -217,7 +217,7 @@ async fn a_running_server_takes_up_rotated_keys_between_two_rounds() {
     let newest = ServerKeys::rotate(&folder).unwrap();
     drop(service);
     let store = world.store();
-    let service = world.serve_with(KeyRing::follow(&folder).unwrap(), store).unwrap();
+    let service = world.serve_with(KeyRing::follow(&folder, None).unwrap(), store).unwrap();
     service.tick().unwrap();
     assert_eq!(world.round(&service), first);
     let batch = world.batch(id(1), first.context(), &world.records(&first, 0..5));

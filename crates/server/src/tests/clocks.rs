@@ -34,6 +34,26 @@ async fn a_jump_ends_no_round_and_opens_none() {
     assert!(service.reasons().is_empty());
 }
 
+/// Whoever waits for the clock is woken, also if a request noticed before that it is right again.
+#[tokio::test]
+async fn a_clock_that_is_right_again_wakes_who_waits_for_it() {
+    let world = World::new();
+    let service = world.serve();
+    let right = 1_000_000;
+    world.clock.set(right + YEARS);
+    service.look_at_the_clock().unwrap();
+    assert_eq!(service.tick().unwrap(), PAUSED);
+    let woken = async || tokio::time::timeout(std::time::Duration::from_millis(50), service.woken()).await.is_ok();
+    assert!(woken().await, "something changed");
+    service.look_at_the_clock().unwrap();
+    assert!(!woken().await, "nothing changed");
+    world.clock.set(right);
+    get(&service, "/metrics").await;
+    service.look_at_the_clock().unwrap();
+    assert!(woken().await);
+    assert_eq!(service.tick().unwrap(), Phase::Open);
+}
+
 /// The round that would have stayed open for ten years.
 #[tokio::test]
 async fn a_round_of_the_future_is_abandoned_and_stays_charged() {

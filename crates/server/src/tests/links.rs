@@ -5,7 +5,7 @@ use crate::link::Link;
 use crate::plan::Plan;
 use axum::Router;
 use axum::routing::get;
-use shuffledp_transport::{ClientConfig, ListenConfig, Shutdown, serve};
+use shuffledp_transport::{ClientConfig, Finding, ListenConfig, Shutdown, serve};
 use shuffledp_wire::{ShufflerKeys, ShufflerSecretKeys, Signed, SigningKey, paths};
 
 /// Serves these routes, and returns the task's link to them.
@@ -46,12 +46,16 @@ async fn whatever_else_is_there_is_told_with_what_to_mend() {
     assert!(problem.contains("does not answer (") && problem.contains("task.shuffler.url"), "{problem}");
 }
 
+fn wrong_in(findings: &[Finding]) -> Vec<&str> {
+    findings.iter().filter(|finding| finding.problem.is_some()).map(|finding| finding.what.as_str()).collect()
+}
+
 /// One line for each thing that could be wrong, and nothing started or written.
 #[tokio::test]
 async fn a_check_says_what_is_wrong_and_writes_nothing() {
     let mut world = World::new();
     let findings = crate::check(&world.config).await;
-    let wrong: Vec<_> = findings.iter().filter(|finding| !finding.is_good).map(|finding| finding.what).collect();
+    let wrong = wrong_in(&findings);
     assert_eq!(wrong, ["keys", "shuffler"], "{findings:?}");
     assert!(!world.store_path().exists());
 
@@ -61,17 +65,17 @@ async fn a_check_says_what_is_wrong_and_writes_nothing() {
     world.config.task.shuffler.url = serving.url();
     world.config.round.min_batch = 7;
     let findings = crate::check(&world.config).await;
-    assert!(findings.iter().all(|finding| finding.is_good), "{findings:?}");
+    assert!(wrong_in(&findings).is_empty(), "{findings:?}");
     // The shuffler of these tests releases batches of 7.
     world.config.round.min_batch = 8;
     let findings = crate::check(&world.config).await;
-    let wrong = findings.iter().find(|finding| !finding.is_good).unwrap();
-    assert!(wrong.what == "shuffler" && wrong.sentence.contains("min_batch is 7"), "{wrong:?}");
+    assert_eq!(wrong_in(&findings), ["shuffler"]);
+    assert!(format!("{findings:?}").contains("min_batch is 7"), "{findings:?}");
     world.config.round.min_batch = 7;
 
     // A running server has the store, and that is as it should be.
     let service = world.serve();
-    assert!(crate::check(&world.config).await.iter().all(|finding| finding.is_good));
+    assert!(wrong_in(&crate::check(&world.config).await).is_empty());
     drop(service);
     std::fs::write(
         world.store_path(),
@@ -81,11 +85,12 @@ async fn a_check_says_what_is_wrong_and_writes_nothing() {
     world.config.listen.tls =
         Some(shuffledp_transport::TlsFiles { certificate: "no.pem".into(), key: "no.key".into() });
     let findings = crate::check(&world.config).await;
-    let wrong: Vec<_> = findings.iter().filter(|finding| !finding.is_good).map(|finding| finding.what).collect();
-    assert_eq!(wrong, ["store", "listen"], "{findings:?}");
+    let wrong = wrong_in(&findings);
+    assert_eq!(wrong, ["store", "TLS certificate and key"], "{findings:?}");
     world.config.task.clients = 0;
     let findings = crate::check(&world.config).await;
-    assert!(findings[0].what == "task" && findings[0].sentence.contains("clients"), "{findings:?}");
+    assert_eq!(wrong_in(&findings)[0], "task");
+    assert!(findings[0].problem.as_ref().unwrap().contains("clients"), "{findings:?}");
     stop.stop();
 }
 

@@ -28,6 +28,13 @@ pub(crate) fn peak_memory() -> u64 {
         .map_or(0, |kilobytes| kilobytes / 1024)
 }
 
+/// Bytes that this process had written to disks.
+pub(crate) fn written_bytes() -> Outcome<u64> {
+    let text = std::fs::read_to_string("/proc/self/io")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("write_bytes: ")).ok_or("no such line")?;
+    Ok(line.parse()?)
+}
+
 /// User and system time of this process, which Linux counts in hundredths of a second.
 pub(crate) fn processor_seconds() -> Outcome<f64> {
     let text = std::fs::read_to_string("/proc/self/stat")?;

@@ -7,7 +7,8 @@ use axum::extract::{Path as UrlPath, State};
 use axum::http::StatusCode;
 use axum::routing::{get, put};
 use sha2::{Digest, Sha256};
-use shuffledp_shuffler::store::{OpaqueReport, RoundTerms, SqliteFolder, Stores};
+use shuffledp_shuffler::permutation::FisherYates;
+use shuffledp_shuffler::store::{OpaqueReport, Outcome as End, RoundStore, RoundTerms, SqliteFolder, Stores};
 use shuffledp_shuffler::{Config, Environment, NoWitness, Running, ServerConfig, init, start};
 use shuffledp_transport::{ListenConfig, Serving, Shutdown, ShutdownTrigger, serve};
 use shuffledp_wire::{
@@ -17,7 +18,7 @@ use shuffledp_wire::{
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 use tokio_stream::StreamExt;
 
@@ -76,9 +77,15 @@ pub(crate) struct World {
 impl World {
     /// The shuffler's files are in `folder`, made if need be.
     pub(crate) async fn start(folder: &Path) -> Outcome<Self> {
+        Self::start_until(folder, Duration::from_secs(3600)).await
+    }
+
+    /// The same, with a round that is open for so long.
+    pub(crate) async fn start_until(folder: &Path, window: Duration) -> Outcome<Self> {
         let shuffler = make_keys(folder)?;
         let (sender, received) = watch::channel(0);
-        let server = Server { shuffler, open_round: signed_round(OPEN, now() + 3_600_000)?, received: sender };
+        let server =
+            Server { shuffler, open_round: signed_round(OPEN, now() + window.as_millis() as u64)?, received: sender };
         let router = Router::new()
             .route(paths::ROUND_ROUTE, get(round))
             .route(paths::BATCH_ROUTE, put(receive))
@@ -151,8 +158,23 @@ pub(crate) fn seal_for(folder: &Path, reports: usize) -> Outcome<Vec<Vec<u8>>> {
     })
 }
 
-/// A store as a shuffler leaves it that was stopped at the end of a window. Sorted by digest before, because otherwise that is the disk's work for minutes.
+/// A store as a shuffler leaves it that was stopped at the end of a window.
 pub(crate) fn fill(folder: &Path, count: usize) -> Outcome<()> {
+    filled(folder, count)?.maintain()?;
+    Ok(())
+}
+
+/// The same, and its batch. How many reports there are.
+pub(crate) fn fill_and_seal(folder: &Path, count: usize) -> Outcome<u64> {
+    let mut permute = FisherYates::from_operating_system()?;
+    match filled(folder, count)?.seal(2, &mut permute)? {
+        End::Sealed(batch) => Ok(batch.count),
+        End::Short => Err("no batch".into()),
+    }
+}
+
+/// Reports in groups as a busy shuffler commits them.
+fn filled(folder: &Path, count: usize) -> Outcome<Box<dyn RoundStore>> {
     make_keys(folder)?;
     let config = Config::loopback(folder, 2, Vec::new());
     let record_len = inner_len(PAYLOAD);
@@ -167,14 +189,10 @@ pub(crate) fn fill(folder: &Path, count: usize) -> Outcome<()> {
         body[40..48].copy_from_slice(&number.to_be_bytes());
         OpaqueReport { digest: Sha256::digest(&body).into(), body }
     };
-    let mut order: Vec<([u8; 8], usize)> =
-        (0..count).map(|number| (first_bytes(&entry(number).digest), number)).collect();
-    order.sort_unstable();
-    for group in order.chunks(8192) {
-        store.add(group.iter().map(|(_, number)| entry(*number)).collect())?;
+    for group in (0..count).collect::<Vec<_>>().chunks(256) {
+        store.add(group.iter().map(|number| entry(*number)).collect())?;
     }
-    store.maintain()?;
-    Ok(())
+    Ok(store)
 }
 
 async fn round(State(server): State<Arc<Server>>, UrlPath(task): UrlPath<String>) -> Result<Vec<u8>, StatusCode> {
@@ -197,8 +215,4 @@ async fn receive(State(server): State<Arc<Server>>, body: Body) -> Result<(), St
     decoder.finish().map_err(|_| StatusCode::BAD_REQUEST)?;
     server.received.send_replace(count);
     Ok(())
-}
-
-fn first_bytes(digest: &[u8; 32]) -> [u8; 8] {
-    std::array::from_fn(|at| digest[at])
 }

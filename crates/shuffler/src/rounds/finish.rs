@@ -5,13 +5,14 @@ use super::table::Live;
 use super::{Shared, blocking};
 use crate::error::{Result, ShufflerError};
 use crate::store::{Claim, Outcome};
+use shuffledp_transport::Pauses;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Seals, sends, forgets. Storage that fails is asked again until it works or the service stops: the reports are on disk, and so is the batch once
 /// there is one.
 pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
-    let mut wait = Duration::from_millis(500);
+    let mut pauses = Pauses::new(Duration::from_millis(500), Duration::from_secs(60));
     while let Err(error) = try_to_finish(&shared, &live).await {
         if matches!(error, ShufflerError::Stopped) {
             return;
@@ -22,7 +23,7 @@ pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
         }
         shared.health.storage_failed(&error);
         tracing::error!(%error, round = live.round.round, "a round could not be ended; it is tried again");
-        if pause(&shared, &mut wait).await.is_err() {
+        if pause(&shared, pauses.next(None)).await.is_err() {
             return;
         }
     }
@@ -59,7 +60,7 @@ async fn wait_for_turn(shared: &Shared, live: &Live) -> Result<bool> {
         match claim(shared, live).await? {
             Claim::Ours => return Ok(true),
             Claim::Over => return Ok(false),
-            Claim::Anothers => pause(shared, &mut Duration::from_secs_f64(shared.config().poll_seconds)).await?,
+            Claim::Anothers => pause(shared, Duration::from_secs_f64(shared.config().poll_seconds)).await?,
         }
     }
 }
@@ -70,13 +71,10 @@ pub(super) async fn claim(shared: &Shared, live: &Live) -> Result<Claim> {
     blocking(move || stores.claim(&context)).await
 }
 
-/// Waits, twice as long each time up to a minute; an error if the service stops.
-pub(super) async fn pause(shared: &Shared, wait: &mut Duration) -> Result<()> {
+/// Waits; an error if the service stops.
+pub(super) async fn pause(shared: &Shared, time: Duration) -> Result<()> {
     tokio::select! {
-        () = tokio::time::sleep(*wait) => {
-            *wait = (*wait * 2).min(Duration::from_secs(60));
-            Ok(())
-        }
+        () = tokio::time::sleep(time) => Ok(()),
         () = shared.shutdown.stopped() => Err(ShufflerError::Stopped),
     }
 }

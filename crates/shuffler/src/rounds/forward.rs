@@ -8,7 +8,7 @@ use crate::store::{Claim, LEASE, SealedBatch};
 use crate::witness::CommitPoint;
 use shuffledp_transport::reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use shuffledp_transport::reqwest::{Body, StatusCode};
-use shuffledp_transport::{TransportError, join};
+use shuffledp_transport::{Pauses, TransportError, join, retry_after};
 use shuffledp_wire::{BatchHeader, paths};
 use std::time::Duration;
 use tokio_stream::wrappers::ReceiverStream;
@@ -45,14 +45,15 @@ pub(super) async fn forward(shared: &Shared, live: &Live, batch: SealedBatch) ->
 async fn deliver(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<()> {
     let (task, round) = (live.round.task, live.round.round);
     let until = live.round.closes.saturating_add(shared.config().forward_for_seconds.saturating_mul(1000));
-    let mut wait = Duration::from_millis(500);
+    let mut pauses = Pauses::new(Duration::from_millis(500), Duration::from_secs(60));
     loop {
         let sent = tokio::select! {
             sent = send(shared, live, batch) => sent,
             () = shared.shutdown.stopped() => return Err(ShufflerError::Stopped),
         };
+        let mut asked = None;
         match sent {
-            Ok(status) => match verdict(status) {
+            Ok((status, after)) => match verdict(status) {
                 Verdict::Acknowledged => {
                     shared.witness.reached(CommitPoint::Acknowledged);
                     shared.metrics.acknowledged.add_one();
@@ -64,7 +65,10 @@ async fn deliver(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<()>
                     tracing::warn!(%task, round, batch = %batch.batch, %status, "refused by the server for good; deleted");
                     return Ok(());
                 }
-                Verdict::Again => tracing::info!(%task, round, %status, "not taken yet; sent again"),
+                Verdict::Again => {
+                    tracing::info!(%task, round, %status, "not taken yet; sent again");
+                    asked = after;
+                }
             },
             Err(ShufflerError::Transport(error)) => tracing::info!(%task, round, %error, "not sent; tried again"),
             Err(error) => return Err(error),
@@ -75,7 +79,7 @@ async fn deliver(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<()>
             tracing::warn!(%task, round, "not taken within forward_for_seconds; deleted");
             return Ok(());
         }
-        pause(shared, &mut wait).await?;
+        pause(shared, pauses.next(asked)).await?;
     }
 }
 
@@ -96,7 +100,7 @@ async fn lose_claim(shared: &Shared, live: &Live) {
 }
 
 /// Sends it once.
-async fn send(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<StatusCode> {
+async fn send(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<(StatusCode, Option<Duration>)> {
     let context = live.context();
     let header = BatchHeader { batch: batch.batch, context, count: batch.count, record_len: batch.record_len };
     let chunks = live.writer.stream(header, shared.keys.signing().clone()).await?;
@@ -110,7 +114,7 @@ async fn send(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<Status
         .send()
         .await
         .map_err(TransportError::from)?;
-    Ok(response.status())
+    Ok((response.status(), retry_after(&response)))
 }
 
 #[cfg(test)]

@@ -67,10 +67,12 @@ pub(crate) async fn tend(shared: &Arc<Shared>) {
     shared.health.look(&shared.config());
     let earliest = shared.table.earliest_open();
     let overlap = shared.config().key_overlap_seconds.saturating_mul(1000);
+    let every = shared.config().rotate_every.map(|seconds| seconds.saturating_mul(1000));
     let kept = blocking({
         let shared = Arc::clone(shared);
         move || {
             shared.keys.follow()?;
+            shared.keys.rotate_if_due(shared.clock.now(), every, &*shared.memory)?;
             shared.keys.prune(shared.clock.now(), overlap, earliest, &*shared.memory)
         }
     });

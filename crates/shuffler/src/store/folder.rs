@@ -1,6 +1,6 @@
 //! The folder of all stores: a file per context, named by the context's hash.
 
-use super::sqlite::LOGS;
+use super::sqlite::{LOGS, run_files};
 use super::{Memory, RoundStore, RoundTerms, SqliteMemory, SqliteStore, Stores};
 use crate::error::{Result, ShufflerError, at};
 use crate::witness::{CommitPoint, Witness};
@@ -55,6 +55,11 @@ impl SqliteFolder {
             name.push(end);
             PathBuf::from(name)
         };
+        for run in run_files(path)? {
+            let mut aside = run.as_os_str().to_owned();
+            aside.push(DAMAGED);
+            fs::rename(&run, aside).map_err(at(run))?;
+        }
         for suffix in ["-wal", "-shm", "-journal"].into_iter().chain(LOGS).chain([""]) {
             match fs::rename(name(suffix, ""), name(suffix, DAMAGED)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(name(suffix, ""))(error)),
@@ -67,6 +72,9 @@ impl SqliteFolder {
 
     /// Deletes a store's files, the logs first: without the file they belong to they would be read by nobody, but they would be there.
     fn delete(&self, path: &Path) -> Result<()> {
+        for run in run_files(path)? {
+            fs::remove_file(&run).map_err(at(run))?;
+        }
         for suffix in LOGS.into_iter().chain(["-wal", "-shm", "-journal", ""]) {
             let mut name = path.as_os_str().to_owned();
             name.push(suffix);

@@ -12,6 +12,8 @@ const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS finished (context BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
 -- Since when a key is not the newest any more, in milliseconds since 1970.
 CREATE TABLE IF NOT EXISTS retired (public BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
+-- Since when a key is the newest, as well.
+CREATE TABLE IF NOT EXISTS activated (public BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) WITHOUT ROWID;
 -- Tasks that a server has signed a round of.
 CREATE TABLE IF NOT EXISTS tasks (server BLOB NOT NULL, task BLOB NOT NULL, PRIMARY KEY (server, task)) WITHOUT ROWID;
 ";
@@ -87,12 +89,28 @@ impl Memory for SqliteMemory {
         Ok(tasks.collect::<rusqlite::Result<_>>()?)
     }
 
+    fn active_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
+        self.since("activated", public, now)
+    }
+
     fn retired_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
+        self.since("retired", public, now)
+    }
+}
+
+impl SqliteMemory {
+    fn since(&self, table: &'static str, public: &[u8; 32], now: u64) -> Result<u64> {
         let connection = self.connection();
-        let now = i64::try_from(now).unwrap_or(i64::MAX);
-        connection.execute("INSERT OR IGNORE INTO retired VALUES (?1, ?2)", params![public, now])?;
-        let since: i64 =
-            connection.query_row("SELECT since FROM retired WHERE public = ?1", [public], |row| row.get(0))?;
+        let known = format!("SELECT since FROM {table} WHERE public = ?1");
+        let find = || connection.query_row(&known, [public], |row| row.get(0)).optional();
+        let since: i64 = match find()? {
+            Some(since) => since,
+            None => {
+                let now = i64::try_from(now).unwrap_or(i64::MAX);
+                connection.execute(&format!("INSERT INTO {table} VALUES (?1, ?2)"), params![public, now])?;
+                now
+            }
+        };
         Ok(since.unsigned_abs())
     }
 }

@@ -2,27 +2,26 @@
 //!
 //! **Nothing ordered.** What a thief of the disk must not find is who came when. So:
 //!
-//! - No address, time or counter is stored. A report's digest is its place in the file, never SQLite's own row number, which counts arrivals.
-//! - A report that does not fit into a page would get further pages at the file's end, in order of arrival. Pages are therefore chosen large enough, and
-//!   longer reports are cut into pieces with random keys of their own.
+//! - No address, time or counter is stored. Reports lie in runs: files sorted by digest.
 //! - What is acknowledged is in a log first, which is a list of arrivals by nature; those that came together are put into random order before they are written. Every
-//!   `poll_seconds`, and every 8 MiB, the log is folded into the database and emptied ([`RoundStore::maintain`]), sorted by digest, so that neither the database nor its
-//!   own write-ahead log knows in which order they came.
-//! - `secure_delete` overwrites what SQLite frees. The whole file goes when the round is over.
+//!   `poll_seconds`, and every 8 MiB, the log becomes a run and is overwritten ([`RoundStore::maintain`]).
+//! - Six runs of one level are merged into one of the next, and all of them into one before a batch is sealed. The files go when the round is over.
 //!
-//! What remains, honestly: within a database page the newest rows lie fold by fold until the page next splits, arrivals of the last moments
-//! are in the log, and file systems and disks keep deleted blocks for a while. An encrypted disk answers all three.
+//! What remains, honestly: while a round is open, its runs say in which of a few stretches of time a report came (at most five runs of each level, so about a dozen; most
+//! reports are in the largest two or three), arrivals of the last moments are in the log, and file systems and disks keep deleted blocks for a while. An encrypted disk
+//! answers all three.
 //!
-//! **Why a log of our own.** An insert at a random place of a B-tree costs a page of 4 KB, twice: 5,000 reports a second would be 40 MB that every commit
-//! waits for. Appended, they are 6 MB, and the rest happens behind the intake's back.
+//! **Why runs.** A B-tree writes pages at random places: 36 to 79 KB for a report of 1 KB, the more the longer the round. A report is written once to the log, as zeros
+//! when the log is emptied, and once to a run for each time that it is merged, all of it in sequence: 5 to 8 KB.
 
 mod database;
 mod folder;
-mod layout;
 mod log;
 mod memory;
 mod postgres;
+mod run;
 mod sqlite;
+mod upgrade;
 
 pub(crate) use database::sqlite_error;
 pub use folder::SqliteFolder;
@@ -229,6 +228,13 @@ pub trait Memory: Send + Sync + std::fmt::Debug {
     ///
     /// What storage says.
     fn tasks(&self, server: &[u8; 32]) -> Result<Vec<TaskHash>>;
+
+    /// Since when a key is the newest, in milliseconds since 1970: `now` if it was not known.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn active_since(&self, public: &[u8; 32], now: u64) -> Result<u64>;
 
     /// Since when a key is retired, in milliseconds since 1970: `now` if it was not known.
     ///

@@ -7,6 +7,7 @@ use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::Result;
 use crate::numerics::binomial;
+use crate::numerics::elementary::ln;
 use crate::numerics::log_sum::{ln_expm1, log_sum_exp};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::Question;
@@ -119,7 +120,7 @@ fn shuffled_blocks(question: &Question) -> Result<Vec<Block>> {
 
 /// `ln Σ P(k)·e^((λ−1)ε_k(λ)) / (λ−1)`, their equation (6), keeping small divergences small.
 fn mixed(order: f64, parts: impl Iterator<Item = (f64, f64)>) -> f64 {
-    let ln_excess = log_sum_exp(parts.map(|(probability, renyi)| probability.ln() + ln_expm1((order - 1.0) * renyi)));
+    let ln_excess = log_sum_exp(parts.map(|(probability, renyi)| ln(probability) + ln_expm1((order - 1.0) * renyi)));
     ln_1p_exp(ln_excess) / (order - 1.0)
 }
 

@@ -9,6 +9,7 @@ use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::numerics::binomial;
 use crate::numerics::bisect::smallest_safe_u64;
+use crate::numerics::elementary::ln;
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{LocalGuarantee, Question};
 
@@ -18,7 +19,7 @@ pub fn speakers_upper(clients: u64, rate: f64, excess: f64) -> u64 {
     let allowed = excess * (1.0 - 1e-9);
     // Bernstein: P(k ≥ nγ + x) ≤ e^(−x²/(2(nγ + x/3))), which is at most δ' at x = √(2nγL) + L,
     // L = ln(1/δ'). Only a place to start from: the search checks both ends.
-    let (mean, ln) = (clients as f64 * rate, -allowed.ln());
+    let (mean, ln) = (clients as f64 * rate, -ln(allowed));
     let enough = ((mean + (2.0 * mean * ln).sqrt() + ln).ceil() as u64).saturating_add(1).clamp(1, clients);
     let found = smallest_safe_u64((mean as u64).clamp(1, enough), enough, |l| {
         Ok::<_, AccountingError>(binomial::upper_tail(l.saturating_add(1), clients, rate) <= allowed)

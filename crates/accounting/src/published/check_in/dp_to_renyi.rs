@@ -1,5 +1,6 @@
 //! Lemma 3: from (ε, δ) to Rényi divergence, in the wrong direction.
 
+use crate::numerics::elementary::{exp, ln, ln_1p};
 use crate::numerics::log_sum::log_add;
 
 /// Where ln((r−δ)/(1−r)) is searched: far enough out on both sides for every float.
@@ -18,12 +19,12 @@ pub fn smallest_renyi(epsilon: f64, delta: f64, order: f64) -> f64 {
         return f64::INFINITY;
     }
     let objective = |logit: f64| {
-        let share = 1.0 / (1.0 + (-logit).exp());
+        let share = 1.0 / (1.0 + exp(-logit));
         let above = (1.0 - delta) * share;
-        let ln_above = (-delta).ln_1p() - (-logit).exp().ln_1p();
-        let ln_rest = (-delta).ln_1p() - logit.exp().ln_1p();
-        let first = order * (delta + above).ln() + (1.0 - order) * ln_above;
-        let second = order * ln_rest + (1.0 - order) * (epsilon + (-above * (-epsilon).exp()).ln_1p());
+        let ln_above = ln_1p(-delta) - ln_1p(exp(-logit));
+        let ln_rest = ln_1p(-delta) - ln_1p(exp(logit));
+        let first = order * ln(delta + above) + (1.0 - order) * ln_above;
+        let second = order * ln_rest + (1.0 - order) * (epsilon + ln_1p(-above * exp(-epsilon)));
         log_add(first, second)
     };
     let golden = 0.618_033_988_749_894_9;

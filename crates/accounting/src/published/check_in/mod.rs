@@ -22,6 +22,7 @@ pub use theorem_3::{Theorem3, renyi_lower_as_printed};
 
 use super::gdp;
 use crate::error::{AccountingError, Result};
+use crate::numerics::elementary::powf;
 use crate::scheme::{LocalGuarantee, Question};
 
 /// Δ of the Chernoff bounds; the paper uses 1/2 throughout (its Remark 1).
@@ -30,7 +31,7 @@ pub const CHERNOFF_DELTA: f64 = 0.5;
 /// The δ0 of its Gaussian, `n^(−3/2)` (its Appendix B). It prints neither the δ of its shuffles nor
 /// the δ' of its baseline; they are taken to be the same. Kept below 1/2 for a handful of clients.
 fn small_delta(clients: u64) -> f64 {
-    (clients as f64).powf(-1.5).min(0.5)
+    powf(clients as f64, -1.5).min(0.5)
 }
 
 /// (ε0, δ0) of the randomizer, for a Gaussian at the paper's δ0.

@@ -9,6 +9,7 @@ use super::CHERNOFF_DELTA;
 use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::Result;
+use crate::numerics::elementary::ln;
 use crate::numerics::gamma::ln_binomial;
 use crate::numerics::log_sum::{ln_expm1, log_add, log_sum_exp};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
@@ -71,8 +72,8 @@ pub fn renyi_as_printed(local_epsilon: f64, clients: u64, rate: f64, order: f64,
     let expected = clients as f64 * rate;
     let typical = (1.0 - chernoff_delta) * expected;
     let ln_rare = -0.5 * chernoff_delta * chernoff_delta * expected * (1.0 - 4.0 * f64::EPSILON);
-    let ln_clones = half_clones_lower(typical, local_epsilon).ln();
-    let (ln_rate, ln_sinh) = (rate.ln(), ln_two_sinh(local_epsilon));
+    let ln_clones = ln(half_clones_lower(typical, local_epsilon));
+    let (ln_rate, ln_sinh) = (ln(rate), ln_two_sinh(local_epsilon));
 
     let second = ln_up(
         &[

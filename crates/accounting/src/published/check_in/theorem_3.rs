@@ -6,6 +6,7 @@ use super::CHERNOFF_DELTA;
 use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::Result;
+use crate::numerics::elementary::ln;
 use crate::numerics::gamma::ln_binomial;
 use crate::numerics::log_sum::{ln_1m_exp, ln_expm1};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
@@ -59,8 +60,8 @@ impl RenyiCurve for Curve {
 pub fn renyi_lower_as_printed(local_epsilon: f64, clients: u64, rate: f64, order: f64, chernoff_delta: f64) -> f64 {
     let expected = clients as f64 * rate;
     let ln_typical = ln_1m_exp(-chernoff_delta * chernoff_delta * expected / (2.0 + chernoff_delta));
-    let ln_excess = ln_typical + ln_binomial(order, 2.0) + 2.0 * rate.ln() + 2.0 * ln_expm1(local_epsilon)
-        - ((1.0 + chernoff_delta) * expected).ln()
+    let ln_excess = ln_typical + ln_binomial(order, 2.0) + 2.0 * ln(rate) + 2.0 * ln_expm1(local_epsilon)
+        - ln((1.0 + chernoff_delta) * expected)
         - local_epsilon;
     // ln_excess is a sum of half a dozen logarithms below 100 in size.
     ln_1p_exp(ln_excess) / (order - 1.0) * (1.0 - 1e-13)

@@ -4,6 +4,7 @@ use super::super::asked;
 use crate::bound::{About, Answer, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::Result;
+use crate::numerics::elementary::exp;
 use crate::scheme::Question;
 
 /// `enhanced-corollary-1`, as printed.
@@ -54,5 +55,5 @@ impl Analysis for Vacuous {
 pub fn printed_pair_at_far_corner(local_epsilon: f64, clients: u64) -> (f64, f64) {
     let ln_p = -local_epsilon;
     let others = clients as f64 - 1.0;
-    ((others * ln_p - others * std::f64::consts::LN_2 + ln_p).exp(), 0.0)
+    (exp(others * ln_p - others * std::f64::consts::LN_2 + ln_p), 0.0)
 }

@@ -5,6 +5,7 @@ use super::super::gdp::{self, GdpAnalysis};
 use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::Result;
+use crate::numerics::elementary::exp;
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::Question;
 
@@ -21,12 +22,12 @@ pub struct Corollary2;
 
 /// The μ of Theorem 2, `2e^(ε0/2)/√(n−1)`; `+∞` for a single client.
 pub fn gaussian_mu(local_epsilon: f64, clients: u64) -> f64 {
-    2.0 * (0.5 * local_epsilon).exp() / (clients as f64 - 1.0).sqrt()
+    2.0 * exp(0.5 * local_epsilon) / (clients as f64 - 1.0).sqrt()
 }
 
 /// The Rényi divergence of Corollary 2, `2e^ε0·λ/(n−1)`; `+∞` for a single client.
 pub fn renyi_asymptotic(local_epsilon: f64, clients: u64, order: f64) -> f64 {
-    2.0 * local_epsilon.exp() * order / (clients as f64 - 1.0)
+    2.0 * exp(local_epsilon) * order / (clients as f64 - 1.0)
 }
 
 impl Method for Theorem2 {

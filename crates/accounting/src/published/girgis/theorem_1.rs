@@ -8,6 +8,7 @@ use super::super::series::{
 use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::Result;
+use crate::numerics::elementary::{exp, ln};
 use crate::numerics::gamma::{ln_binomial, ln_gamma};
 use crate::numerics::log_sum::{ln_expm1, log_sum_exp};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
@@ -69,7 +70,7 @@ impl RenyiCurve for Curve {
 pub fn renyi_upper(local_epsilon: f64, sampled: u64, clients: u64, order: f64) -> f64 {
     let others = sampled as f64 - 1.0;
     let ln_rate = ln_ratio(sampled, clients);
-    let ln_clones = half_clones_lower(others, local_epsilon).ln();
+    let ln_clones = ln(half_clones_lower(others, local_epsilon));
     let ln_sinh = ln_two_sinh(local_epsilon);
 
     let second = ln_up(
@@ -102,7 +103,7 @@ pub fn renyi_upper(local_epsilon: f64, sampled: u64, clients: u64, order: f64) -
 /// falls with j.
 pub(crate) fn ln_series_term_upper(order: f64, j: f64, ln_rate: f64, ln_sinh: f64) -> f64 {
     ln_up(
-        &[ln_binomial(order, j), j * ln_rate, j.ln(), ln_gamma(0.5 * j), 0.5 * j * LN_2, j * ln_sinh],
+        &[ln_binomial(order, j), j * ln_rate, ln(j), ln_gamma(0.5 * j), 0.5 * j * LN_2, j * ln_sinh],
         // ln_sinh is a difference near its zero and j counts how often its ulp enters.
         4.0 * j,
     )
@@ -114,7 +115,7 @@ pub(crate) fn ln_power_excess_upper(ln_x: f64, order: f64) -> f64 {
     let exponent = order * ln_1p_x;
     if exponent < 600.0 {
         // power_excess is good to 1e-14 of itself, and moves by order·ulps with x.
-        ln_up(&[power_excess(ln_x.exp(), ln_1p_x, order).ln()], 64.0 + 4.0 * order + 4.0 * exponent)
+        ln_up(&[ln(power_excess(exp(ln_x), ln_1p_x, order))], 64.0 + 4.0 * order + 4.0 * exponent)
     } else {
         // What is dropped is negative.
         ln_up(&[exponent], order)

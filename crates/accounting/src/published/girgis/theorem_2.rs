@@ -6,6 +6,7 @@ use crate::bound::{About, Kind, Standing};
 use crate::catalogue::{Analysis, Method, Options};
 use crate::error::{AccountingError, Result};
 use crate::numerics::binomial;
+use crate::numerics::elementary::{exp, ln, ln_1p, sinh};
 use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::{Class, LocalStructure, Question, RandomizerSpec};
 
@@ -104,7 +105,7 @@ impl TwoRrMoments {
         let k = sampled as f64;
         let rate = k / clients as f64;
         // p for e^(−ε0)/(1 + e^(−ε0)): no overflow, and 0 once the bit is sent as it is.
-        let inverse = (-local_epsilon).exp();
+        let inverse = exp(-local_epsilon);
         let p = inverse / (1.0 + inverse);
         let mean = k * p;
         let reach = DEVIATIONS * (mean * (1.0 - p)).sqrt() + DEVIATIONS;
@@ -116,7 +117,7 @@ impl TwoRrMoments {
         }
         let first = (mean - reach).max(0.0).floor() as u64;
         let last = (mean + reach).min(k).ceil() as u64;
-        let slope = rate * 2.0 * local_epsilon.sinh() / k;
+        let slope = rate * 2.0 * sinh(local_epsilon) / k;
         let outcomes = (first..=last)
             .map(|ones| {
                 let m = ones as f64;
@@ -124,9 +125,9 @@ impl TwoRrMoments {
                 // Far from 0 the ratio is the sum of its three positive parts: 1 + excess would
                 // cancel at m = 0.
                 let loss = if excess.abs() < 0.5 {
-                    excess.ln_1p()
+                    ln_1p(excess)
                 } else {
-                    ((1.0 - rate) + rate * (m / k * local_epsilon.exp() + (k - m) / k * inverse)).ln()
+                    ln((1.0 - rate) + rate * (m / k * exp(local_epsilon) + (k - m) / k * inverse))
                 };
                 let ln_mass = binomial::ln_pmf(ones, sampled, p);
                 Outcome { excess, loss, mass: binomial::pmf(ones, sampled, p), ln_mass }
@@ -166,12 +167,12 @@ impl TwoRrMoments {
             let threshold = self.outcomes.iter().map(size).fold(f64::NEG_INFINITY, f64::max) - NEGLIGIBLE;
             let kept = self.outcomes.iter().filter(|o| size(o) > threshold);
             let excess: f64 = kept.map(|o| summand(o, alpha)).sum();
-            return (excess * DEFLATE).ln_1p();
+            return ln_1p(excess * DEFLATE);
         }
         // (1+u)^α overflows somewhere: what is subtracted from it is then below the rounding.
-        let scaled: f64 = self.outcomes.iter().map(|o| (o.ln_mass + alpha * o.loss - largest).exp()).sum();
+        let scaled: f64 = self.outcomes.iter().map(|o| exp(o.ln_mass + alpha * o.loss - largest)).sum();
         let size = 1e-13 * (1.0 + largest.abs() + alpha.abs());
-        (largest + scaled.ln() - size).max(0.0)
+        (largest + ln(scaled) - size).max(0.0)
     }
 }
 
@@ -183,7 +184,7 @@ fn summand(outcome: &Outcome, alpha: f64) -> f64 {
     } else {
         // What is subtracted from the power is below its rounding; a subnormal mass has lost
         // digits, its logarithm not.
-        (outcome.ln_mass + power - 1e-13 * (outcome.ln_mass.abs() + power)).exp()
+        exp(outcome.ln_mass + power - 1e-13 * (outcome.ln_mass.abs() + power))
     }
 }
 

@@ -45,5 +45,8 @@ CREATE TABLE finished (context bytea PRIMARY KEY);
 -- Since when a key is not the newest any more, in milliseconds since 1970.
 CREATE TABLE retired (public bytea PRIMARY KEY, since bigint NOT NULL);
 
+-- Since when a key is the newest, in milliseconds since 1970.
+CREATE TABLE activated (public bytea PRIMARY KEY, since bigint NOT NULL);
+
 -- Tasks that a server has signed a round of.
 CREATE TABLE tasks (server bytea NOT NULL, task bytea NOT NULL, PRIMARY KEY (server, task));

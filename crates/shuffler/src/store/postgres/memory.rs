@@ -42,15 +42,26 @@ impl Memory for PostgresMemory {
         })
     }
 
+    fn active_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
+        self.since("activated", public, now)
+    }
+
     fn retired_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
+        self.since("retired", public, now)
+    }
+}
+
+impl PostgresMemory {
+    /// When a key was first seen in this table: now, if it was not.
+    fn since(&self, table: &'static str, public: &[u8; 32], now: u64) -> Result<u64> {
         let now = i64::try_from(now).unwrap_or(i64::MAX);
         self.database.run(async |client| {
-            let known = client.prepare_cached("SELECT since FROM retired WHERE public = $1").await?;
+            let known = client.prepare_cached(&format!("SELECT since FROM {table} WHERE public = $1")).await?;
             if let Some(row) = client.query_opt(&known, &[&&public[..]]).await? {
                 return Ok(row.try_get::<_, i64>(0)?.unsigned_abs());
             }
-            let insert = "INSERT INTO retired (public, since) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-            client.execute(insert, &[&&public[..], &now]).await?;
+            let insert = format!("INSERT INTO {table} (public, since) VALUES ($1, $2) ON CONFLICT DO NOTHING");
+            client.execute(&insert, &[&&public[..], &now]).await?;
             let row = client.query_one(&known, &[&&public[..]]).await?;
             Ok::<_, ShufflerError>(row.try_get::<_, i64>(0)?.unsigned_abs())
         })
