@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help test test-checked explore explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz fuzz-wire chaos bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check wheels wheels-check
+.PHONY: help test test-checked explore explorer test-explorer test-flower test-pfl test-opacus lint both-sides calibrate-check fuzz fuzz-wire chaos postgres chaos-postgres bench bench-accounting bench-training bench-services experiments-training reproduce docs book demo dist dist-check wheels wheels-check
 
 help:
 	@echo "make test    format check, clippy and every test, Rust and Python, in release mode"
@@ -19,6 +19,8 @@ help:
 	@echo "make fuzz-wire         ten million mutated frames against the parsers, a hundred thousand reports through HPKE"
 	@echo "make fuzz              that, and broken CSV, IDX, NPZ, weights, configurations and ledgers"
 	@echo "make chaos             shuffler and server killed at random behind a bad network, ten minutes; bench/chaos/README.md"
+	@echo "make postgres   the tests of several replicas, on a PostgreSQL that is installed if need be"
+	@echo "make chaos-postgres   three shufflers and their PostgreSQL killed at random, ten minutes; bench/chaos/README.md"
 	@echo "make bench   benchmarks"
 	@echo "make bench-accounting   the same questions to us and to our peers from PyPI; bench/accounting/README.md"
 	@echo "make bench-training     per-example gradients, ours and PyTorch's; bench/training/README.md"
@@ -99,6 +101,17 @@ fuzz: fuzz-wire
 # CHAOS_MINUTES or CHAOS_ROUNDS, CHAOS_SEED, CHAOS_AT_ONCE; CHAOS_RESULTS=FILE (absolute) keeps the figures, CHAOS_TELL=1 tells everything.
 chaos:
 	CHAOS_MINUTES=$(or $(CHAOS_MINUTES),10) $(CARGO) test --release -p shuffledp --test chaos -- --nocapture
+
+# Installs PostgreSQL where root can, or names the one line to type; then everything that needs it.
+postgres:
+	@bash tools/postgres.sh install
+	CI=true $(CARGO) test --release -p shuffledp-postgres --test database
+	CI=true $(CARGO) test --release -p shuffledp-shuffler --test postgres
+	CI=true $(CARGO) test --release -p shuffledp-server --lib replicas
+
+# CHAOS_MINUTES, CHAOS_SEED; CHAOS_RESULTS=FILE (absolute) keeps the figures.
+chaos-postgres:
+	CI=true CHAOS_MINUTES=$(or $(CHAOS_MINUTES),10) $(CARGO) test --release -p shuffledp-shuffler --test chaos_postgres
 
 bench:
 	$(CARGO) bench --workspace --bench '*'

@@ -42,6 +42,11 @@ tests() {
     if [ "$wrong" -gt 0 ]; then broken+=("$name"); fi
 }
 
+# Without it the tests of several replicas skip themselves, and say so; in continuous integration (CI=true) it is installed.
+bash tools/postgres.sh check
+postgres=$?
+if [ "$postgres" -ne 0 ] && [ "${CI:-}" = true ]; then exit 1; fi
+
 check "format" "$CARGO" fmt --all -- --check
 check "documentation links" python3 tools/links.py
 check "link checker" python3 tools/test_links.py
@@ -61,6 +66,7 @@ check "Python in a fresh venv" bash tools/python.sh fresh
 tests "explorer in a browser" make --no-print-directory test-explorer
 
 echo
+if [ "$postgres" -ne 0 ]; then echo "SKIPPED: the tests of several replicas, which need PostgreSQL: apt-get install postgresql"; fi
 if [ "$failed" -gt 0 ]; then echo "broken: $(IFS=,; echo "${broken[*]}")"; fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -199,6 +199,38 @@ class Compose(unittest.TestCase):
 
 
 @unittest.skipIf(yaml is None, "no PyYAML here (Debian: apt-get install python3-yaml)")
+class Replicas(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = ROOT / "examples/services"
+        self.services = yaml.safe_load((self.folder / "compose.yaml").read_text())["services"]
+
+    def test_the_balancer_and_the_networks_know_every_replica(self) -> None:
+        balanced = (self.folder / "haproxy.cfg").read_text()
+        for service, port in (("server", 8440), ("shuffler", 8441)):
+            for replica in (f"{service}1", f"{service}2"):
+                self.assertIn(f"{replica}:{port} check", balanced)
+                self.assertIn(replica, self.services["balancer"]["depends_on"])
+                self.assertIs(self.services[replica]["read_only"], True)
+                # What one reads of the other's database would show who sent what.
+                self.assertEqual(set(self.services[replica]["networks"]), {"services", f"{service}-store"})
+            self.assertEqual(self.services[f"{service}-database"]["networks"], [f"{service}-store"])
+            self.assertIn(service, self.services["balancer"]["networks"]["clients"]["aliases"])
+
+    def test_the_configurations_name_the_databases(self) -> None:
+        if not PROGRAM.exists() or not shutil.which("openssl"):
+            self.skipTest(f"{PROGRAM} is not built, or no openssl here")
+        with tempfile.TemporaryDirectory() as state:
+            made = run("bash", self.folder / "replicas.sh", state, env={**os.environ, "SHUFFLEDP": str(PROGRAM)})
+            self.assertEqual(made.returncode, 0, made.stderr)
+            for service in ("server", "shuffler"):
+                shown = run(PROGRAM, service, "show", "--config", f"{state}/{service}/{service}.toml")
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                store = tomllib.loads(Path(state, service, f"{service}.toml").read_text())["store"]
+                self.assertIn(f"@{service}-database/", store)
+                self.assertIn(f"{service}-database", self.services)
+
+
+@unittest.skipIf(yaml is None, "no PyYAML here (Debian: apt-get install python3-yaml)")
 class Kubernetes(unittest.TestCase):
     def test_manifests_are_locked_down_and_consistent(self) -> None:
         for name in SERVICES:

@@ -5,7 +5,7 @@ use crate::error::{Result, ServerError};
 use crate::keys::ServerKeys;
 use crate::link::{Link, date};
 use crate::plan::Plan;
-use crate::store::FileStore;
+use crate::store::{FileStore, PostgresStore};
 use crate::timekeeper::duration;
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_transport::Finding;
@@ -46,6 +46,10 @@ fn keys(config: &ServerConfig) -> Result<String> {
 
 fn store(config: &ServerConfig) -> Result<String> {
     let place = config.store.display();
+    if let Some(url) = &config.database {
+        PostgresStore::open(url)?;
+        return Ok(format!("{place} answers, and has this program's tables"));
+    }
     if !config.store.exists() {
         return Ok(format!("{place} is not there yet; the first start makes it"));
     }

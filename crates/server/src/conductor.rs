@@ -60,6 +60,8 @@ pub(crate) struct Conductor {
     spent: Option<(f64, f64)>,
     /// The store failed, and may hold something else than we remember.
     in_doubt: bool,
+    /// The store's number when it was read last.
+    revision: Option<u64>,
     /// Rounds in a row, up to the last that ended, that were charged and had no batch.
     silent: u64,
     /// The last round that may be opened although no batch comes.
@@ -89,6 +91,7 @@ impl Conductor {
         let encoding = plan.encoding();
         let replaces = plan.replaces();
         store.begin(&Beginning { task: plan.hash(), encoding, state: &state, model, bytes: &bytes, replaces })?;
+        let revision = store.revision()?;
         let Remembered { ledger, record, silent } = read(&plan, &mut *store)?;
         let mut conductor = Self {
             plan,
@@ -99,6 +102,7 @@ impl Conductor {
             end: None,
             spent: None,
             in_doubt: false,
+            revision,
             silent,
             allowed: 0,
             paused: None,
@@ -118,7 +122,14 @@ impl Conductor {
             return Ok(());
         }
         let context = open.context;
-        self.store.extend(&context, wanted)?;
+        match self.store.extend(&context, wanted) {
+            // Another replica was first.
+            Err(ServerError::RoundClosed { .. }) => {
+                self.in_doubt = true;
+                return Ok(());
+            }
+            extended => extended?,
+        }
         if let Some(open) = &mut self.record.last {
             (open.gives_up, open.extended) = (wanted, true);
         }
@@ -385,7 +396,8 @@ impl Conductor {
             epsilon,
             epsilon_lower,
         };
-        self.store.open(&opening)?;
+        let known = self.ledger.accountant().ledger().iter().map(|entry| entry.count).sum();
+        self.store.open(&opening, known)?;
         self.ledger = ledger;
         self.spent = Some((opening.epsilon, opening.epsilon_lower));
         self.record.last = Some(opening);
@@ -400,6 +412,21 @@ impl Conductor {
         (self.silent >= self.times.pause_after && round > self.allowed).then_some(Pause::NoBatch)
     }
 
+    /// Whether another process has changed the store since it was read.
+    pub(crate) fn is_overtaken(&mut self) -> Result<bool> {
+        Ok(self.store.revision()? != self.revision)
+    }
+
+    /// Whether other processes use the store, too.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.revision.is_some()
+    }
+
+    /// Tells the other replicas that a batch of the open round is coming in, and may until then.
+    pub(crate) fn hold(&mut self, context: &RoundContext, until: u64) -> Result<()> {
+        self.store.hold(context, until)
+    }
+
     /// Something went wrong: the store is asked before anything else is done.
     pub(crate) fn doubt(&mut self) {
         self.in_doubt = true;
@@ -407,7 +434,9 @@ impl Conductor {
 
     /// Does `work` on a copy that is known to be the store's; after a failure it no longer is.
     fn settled<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.in_doubt {
+        if self.in_doubt || self.is_overtaken()? {
+            // Asked before the store is read: what changes meanwhile is seen the next time.
+            self.revision = self.store.revision()?;
             let Remembered { ledger, record, silent } = read(&self.plan, &mut *self.store)?;
             (self.ledger, self.record, self.silent) = (ledger, record, silent);
             (self.end, self.spent) = (None, None);

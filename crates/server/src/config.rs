@@ -5,6 +5,7 @@ use serde::Deserialize;
 use shuffledp_learning::models::ModelConfig;
 use shuffledp_learning::step::StepRule;
 use shuffledp_learning::training::{DataConfig, Preparation};
+use shuffledp_postgres::DatabaseUrl;
 use shuffledp_question::configured::ConfiguredRandomizer;
 use shuffledp_transport::{ClientConfig, ListenConfig, LogLevel};
 use std::path::{Path, PathBuf};
@@ -13,8 +14,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
-    /// The SQLite file. One file is one population: its ledger is that of all tasks ever run with it.
+    /// The SQLite file, or a PostgreSQL database, `postgres://…`, that replicas share. One store is one population: its ledger is that of all tasks ever run with
+    /// it.
     pub store: PathBuf,
+    /// The PostgreSQL database that `store` names, if it names one.
+    #[serde(skip)]
+    pub database: Option<DatabaseUrl>,
     /// The folder of the server's secret keys.
     pub keys: PathBuf,
     /// Days after which reports are sealed to a new key, from the next round on; without it only `shuffledp
@@ -147,7 +152,17 @@ impl ServerConfig {
         let mut config: Self = toml::from_str(text)
             .map_err(|error| ServerError::Config(format!("{}: {}", path.display(), error.to_string().trim_end())))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        config.store = folder.join(&config.store);
+        match config.store.to_str().filter(|store| DatabaseUrl::is_one(store)) {
+            Some(url) => {
+                let mut url: DatabaseUrl =
+                    url.parse().map_err(|error| ServerError::Config(format!("{}: {error}", path.display())))?;
+                url.relative_to(folder);
+                // Without the password: paths are shown.
+                config.store = url.to_string().into();
+                config.database = Some(url);
+            }
+            None => config.store = folder.join(&config.store),
+        }
         config.keys = folder.join(&config.keys);
         config.data_directory = config.data_directory.map(|directory| folder.join(directory));
         config.data.find_from(folder)?;

@@ -26,8 +26,8 @@ pub enum ServerError {
     Store {
         /// What was tried, as a participle.
         what: &'static str,
-        /// What SQLite said.
-        source: rusqlite::Error,
+        /// What the store said.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The store holds what this program did not write.
     #[error("the store is damaged: {0}")]
@@ -35,6 +35,22 @@ pub enum ServerError {
     /// A round that is no longer open cannot be closed.
     #[error("round {round} is not open")]
     RoundClosed {
+        /// Which one.
+        round: u64,
+    },
+    /// Another server has charged a round meanwhile.
+    #[error("the store holds {found} charged rounds, and this server knows of {known}: it reads the ledger again")]
+    Overtaken {
+        /// Rounds in the ledger of the store.
+        found: u64,
+        /// Rounds in the ledger of this server.
+        known: u64,
+    },
+    /// Another replica has opened a round with keys that are not in this one's file.
+    #[error(
+        "round {round} was opened with keys that are not in this server's `keys`: give all replicas the same files"
+    )]
+    KeysMissing {
         /// Which one.
         round: u64,
     },
@@ -71,8 +87,8 @@ impl ServerError {
     }
 
     /// The store refused.
-    pub(crate) fn store(what: &'static str, source: rusqlite::Error) -> Self {
-        Self::Store { what, source }
+    pub(crate) fn store(what: &'static str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Store { what, source: source.into() }
     }
 
     /// For `map_err`: the operating system refused to `verb` the file at `path`.

@@ -3,7 +3,7 @@
 use crate::error::{Result, ServerError};
 use crate::key_history::KeyHistory;
 use shuffledp_host::{Clock, SystemClock, files};
-use shuffledp_wire::{KeyId, ServerSecretKeys, SigningKey, VerifyingKey, WireError};
+use shuffledp_wire::{HpkePublicKey, KeyId, ServerSecretKeys, SigningKey, VerifyingKey, WireError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use zeroize::Zeroizing;
@@ -127,6 +127,23 @@ impl KeyRing {
     pub(crate) fn sealing(&self) -> Arc<ServerSecretKeys> {
         // Replaced whole: a thread that panicked left the old or the new ones.
         Arc::clone(&self.sealing.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether reports that are sealed to any of these can be opened. Another replica may have rotated its keys: then the file is read again.
+    pub(crate) fn can_open(&self, keys: &[(KeyId, HpkePublicKey)]) -> bool {
+        let holds = |ours: &ServerSecretKeys| keys.iter().all(|key| ours.public_keys().contains(key));
+        if holds(&self.sealing()) {
+            return true;
+        }
+        let Some(read) = self.folder.as_deref().and_then(|folder| ServerKeys::read_sealing(folder).ok()) else {
+            return false;
+        };
+        let found = holds(&read);
+        if found {
+            tracing::info!(keys = ?read, "rotated keys taken up");
+            *self.sealing.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(read);
+        }
+        found
     }
 
     /// Takes up what was rotated, and deletes what was replaced; for the moment between two rounds, when nothing can come any more that was sealed to older keys.

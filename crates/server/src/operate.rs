@@ -6,7 +6,7 @@ use crate::config::ServerConfig;
 use crate::error::{Result, ServerError};
 use crate::ledger_file::LedgerFile;
 use crate::service::Service;
-use crate::store::{FileStore, Store};
+use crate::store;
 use serde::{Deserialize, Serialize};
 use shuffledp_host::files;
 use shuffledp_wire::{BatchId, SystemRandom};
@@ -78,11 +78,11 @@ pub fn abandon(config: &ServerConfig, round: u64) -> Result<String> {
 
 /// Copies the store to a new file of mode 0600, whether a server runs or not. Returns what was done.
 pub fn backup(config: &ServerConfig, to: &Path) -> Result<String> {
-    if !config.store.exists() {
+    if config.database.is_none() && !config.store.exists() {
         return Err(ServerError::Config(format!("there is no store at {}", config.store.display())));
     }
     let to = std::path::absolute(to).map_err(ServerError::file("find", to))?;
-    match FileStore::open(&config.store) {
+    match store::open(config) {
         Ok(mut store) => store.backup(&to).map(|()| format!("the store was copied to {}", to.display())),
         // The server that has it copies it.
         Err(ServerError::InUse(_)) => ask(&config.keys, Request::Backup { to }),
@@ -92,10 +92,10 @@ pub fn backup(config: &ServerConfig, to: &Path) -> Result<String> {
 
 /// The ledger of the store, whether a server runs or not.
 pub fn export_ledger(config: &ServerConfig) -> Result<LedgerFile> {
-    if !config.store.exists() {
+    if config.database.is_none() && !config.store.exists() {
         return Err(ServerError::Config(format!("there is no store at {}", config.store.display())));
     }
-    match FileStore::open(&config.store) {
+    match store::open(config) {
         Ok(mut store) => Ok(LedgerFile::new(store.charges()?)),
         Err(ServerError::InUse(_)) => LedgerFile::parse(&ask(&config.keys, Request::Ledger)?),
         Err(error) => Err(error),
@@ -104,7 +104,7 @@ pub fn export_ledger(config: &ServerConfig) -> Result<LedgerFile> {
 
 /// Charges in the store what is in a ledger and not in the store, while no server runs. Returns how many rounds that was.
 pub fn import_ledger(config: &ServerConfig, ledger: &LedgerFile) -> Result<u64> {
-    let mut store = FileStore::open(&config.store)?;
+    let mut store = store::open(config)?;
     let before = LedgerFile::new(store.charges()?).rounds();
     store.charge(ledger.charges())?;
     Ok(LedgerFile::new(store.charges()?).rounds() - before)

@@ -27,6 +27,11 @@ pub struct Restored {
 /// Puts `copy` in the place of the configuration's store, while no server runs. `seen` is the number of the
 /// last round of the configuration's task that was published, if somebody knows.
 pub fn restore(config: &ServerConfig, copy: &Path, seen: Option<u64>) -> Result<Restored> {
+    if config.database.is_some() {
+        return Err(ServerError::Config(
+            "`store` is a database: restore it with its own tools, to its latest state, and then import the last exported ledger".to_owned(),
+        ));
+    }
     let plan = Plan::new(config)?;
     let known = known_charges(&config.store)?;
     if known.is_none() && seen.is_none() {

@@ -9,7 +9,7 @@ use crate::link::Link;
 use crate::operate;
 use crate::plan::Plan;
 use crate::service::Service;
-use crate::store::{FileStore, Store};
+use crate::store::{self, Store};
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_transport::{ClientConfig, ListenConfig, Serving, Shutdown, admin_router, serve_admin};
 use shuffledp_wire::{TaskHash, VerifyingKey};
@@ -31,7 +31,10 @@ const BETWEEN_PROBES: Duration = Duration::from_secs(60);
 /// Between the first two to one that does not; doubled up to [`BETWEEN_PROBES`].
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 
-/// Runs a server with the operating system's clock until `shutdown`. Of configurations that `reloads` brings, certificate, key and limits of
+/// Between two questions whether another replica has changed something.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// Runs a server until `shutdown`, by the operating system's clock or, where replicas share a database, by the database's. Of configurations that `reloads` brings, certificate, key and limits of
 /// `[listen]` are taken up; everything else needs a new start.
 pub async fn run(config: ServerConfig, reloads: mpsc::Receiver<ServerConfig>, shutdown: Shutdown) -> Result<()> {
     let parts = tokio::task::spawn_blocking({
@@ -39,7 +42,8 @@ pub async fn run(config: ServerConfig, reloads: mpsc::Receiver<ServerConfig>, sh
         move || Parts::new(&config)
     });
     let parts = parts.await.map_err(|error| ServerError::Interrupted(error.to_string()))??;
-    let server = start(parts, &config.listen, Arc::new(SystemClock), shutdown).await?;
+    let clock = parts.store.clock().unwrap_or_else(|| Arc::new(SystemClock));
+    let server = start(parts, &config.listen, clock, shutdown).await?;
     tracing::info!(url = %server.url(), task = %server.task(), key = %server.verifying_key(), "serving");
     let reloading = tokio::spawn(reload(server.serving.link(), reloads));
     let ended = server.ended().await;
@@ -79,7 +83,7 @@ impl Parts {
         // What is wrong with the configuration is said before a store is made.
         let plan = Plan::new(config)?;
         let keys = KeyRing::follow(&config.keys, config.key_lifetime())?;
-        let store = Box::new(FileStore::open(&config.store)?);
+        let store = store::open(config)?;
         Ok(Self { plan, keys, times: config.round, store, http: config.http.clone() })
     }
 
@@ -275,12 +279,31 @@ async fn wait(service: &Arc<Service>) {
         let service = Arc::clone(service);
         tokio::task::spawn_blocking(move || service.next_deadline()).await.ok().flatten()
     };
-    match deadline {
-        Some(deadline) => tokio::select! {
-            () = sleep_until(deadline, service) => {}
-            () = service.woken() => {}
-        },
-        None => service.woken().await,
+    let deadline = async {
+        match deadline {
+            Some(deadline) => sleep_until(deadline, service).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = deadline => {}
+        () = service.woken() => {}
+        () = overtaken(service) => {}
+    }
+}
+
+/// Returns when another replica has changed something.
+async fn overtaken(service: &Arc<Service>) {
+    if !service.is_shared() {
+        return std::future::pending().await;
+    }
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        let service = Arc::clone(service);
+        // A store that does not answer is the next tick's to complain about.
+        if !matches!(tokio::task::spawn_blocking(move || service.is_overtaken()).await, Ok(Ok(false))) {
+            return;
+        }
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) struct Service {
     said_of_clock: Mutex<Option<Doubt>>,
     link: Mutex<LinkState>,
     conductor: Mutex<Conductor>,
+    shared: bool,
     published: RwLock<Arc<Published>>,
     /// The phase that was published last.
     phase: Mutex<Option<Phase>>,
@@ -74,6 +75,7 @@ impl Service {
             timekeeper: Mutex::new(timekeeper),
             said_of_clock: Mutex::new(None),
             link: Mutex::new(link),
+            shared: conductor.is_shared(),
             conductor: Mutex::new(conductor),
             published: RwLock::new(Arc::new(published)),
             phase: Mutex::new(None),
@@ -333,7 +335,32 @@ impl Service {
 
     /// Whether a batch is to be received. Blocks on the disk.
     pub(crate) fn admit(&self, header: &BatchHeader) -> Result<Admission> {
-        self.lock().admit(&header.batch, &header.context)
+        let mut conductor = self.lock();
+        let admission = conductor.admit(&header.batch, &header.context)?;
+        if admission == Admission::Welcome
+            && let Some(open) = conductor.open_round()
+            && !self.keys.can_open(&open.keys)
+        {
+            // Taken here, all of its reports would be rejected. Another replica may have the key, and the shuffler tries again.
+            return Err(ServerError::KeysMissing { round: open.context.round });
+        }
+        Ok(admission)
+    }
+
+    /// Tells other replicas that a batch with a place is coming in. Blocks on the disk.
+    pub(crate) fn hold(&self, header: &BatchHeader) -> Result<()> {
+        let until = self.now().saturating_add(self.times.patience(header.stream_len()));
+        if self.shared { self.lock().hold(&header.context, until) } else { Ok(()) }
+    }
+
+    /// Whether another replica has changed what is published here. Blocks on the disk.
+    pub(crate) fn is_overtaken(&self) -> Result<bool> {
+        self.lock().is_overtaken()
+    }
+
+    /// Whether there may be other replicas.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
     }
 
     /// An empty sum for the batch of this header.

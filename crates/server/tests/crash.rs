@@ -89,8 +89,8 @@ impl Store for Mortal {
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()> {
         self.commit(|inner| inner.begin(beginning))
     }
-    fn open(&mut self, opening: &Opening) -> Result<()> {
-        self.commit(|inner| inner.open(opening))
+    fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
+        self.commit(|inner| inner.open(opening, known))
     }
     fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()> {
         // Only a second start does this, and that one lives.

@@ -2,6 +2,7 @@
 
 use crate::error::{Result, ShufflerError, at};
 use serde::Deserialize;
+use shuffledp_postgres::DatabaseUrl;
 use shuffledp_transport::{ClientConfig, ListenConfig, LogLevel};
 use shuffledp_wire::{TaskHash, VerifyingKey};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,11 @@ use std::path::{Path, PathBuf};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Folder of the stores; made if it is not there. Best on an encrypted disk: a file system does not overwrite what is deleted.
+    #[serde(default = "default_data")]
     pub data: PathBuf,
+    /// A PostgreSQL database, `postgres://…`, that takes the place of `data` and may be shared by several shufflers with the same keys.
+    #[serde(default)]
+    pub store: Option<DatabaseUrl>,
     /// File with the key that signs the key list and the batches. Tasks name its public half.
     pub signing_key: PathBuf,
     /// File with the HPKE keys, newest first. It is read again when it changes.
@@ -85,6 +90,9 @@ pub struct ServerConfig {
     pub tasks: Vec<TaskHash>,
 }
 
+fn default_data() -> PathBuf {
+    PathBuf::from("data")
+}
 fn default_poll_seconds() -> f64 {
     1.0
 }
@@ -148,6 +156,9 @@ impl Config {
         for path in [&mut self.data, &mut self.signing_key, &mut self.hpke_keys] {
             *path = folder.join(&path);
         }
+        if let Some(store) = &mut self.store {
+            store.relative_to(folder);
+        }
         self.listen.relative_to(folder);
         self.http.relative_to(folder);
     }
@@ -157,6 +168,7 @@ impl Config {
     pub fn loopback(folder: &Path, min_batch: u64, servers: Vec<ServerConfig>) -> Self {
         Self {
             data: folder.join("data"),
+            store: None,
             signing_key: folder.join(crate::files::SIGNING_KEY),
             hpke_keys: folder.join(crate::files::HPKE_KEYS),
             min_batch,
@@ -332,6 +344,7 @@ mod tests {
             ("min_batch = 100", "min_batch = 100\nmax_report_bytes = 222", "max_report_bytes"),
             ("shuffledp-verifying-v1:", "shuffledp-hpke-public-v1:", "key"),
             ("127.0.0.1:0", "0.0.0.0:8443", "allow_plain_http"),
+            ("min_batch = 100", "min_batch = 100\nstore = \"sqlite\"", "postgres://"),
         ] {
             let broken = text("").replace(from, to);
             assert_ne!(broken, text(""));

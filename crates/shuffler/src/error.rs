@@ -1,5 +1,6 @@
 //! What can go wrong, without a word of what reports or keys contain.
 
+use crate::store::sqlite_error;
 use shuffledp_transport::TransportError;
 use shuffledp_wire::WireError;
 use std::path::PathBuf;
@@ -78,12 +79,18 @@ pub enum ShufflerError {
     /// Reports came for a store that is sealed.
     #[error("the round is sealed")]
     Sealed,
+    /// Another process has brought the round to its end.
+    #[error("the round is over")]
+    Over,
+    /// Another process has taken over the round.
+    #[error("another replica ends the round")]
+    Overtaken,
     /// The thread of a store has ended.
     #[error("the round's store has stopped")]
     Stopped,
-    /// SQLite.
+    /// Where rounds are stored.
     #[error("storage: {0}")]
-    Storage(rusqlite::Error),
+    Storage(Box<dyn std::error::Error + Send + Sync>),
     /// A message or key.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -96,13 +103,13 @@ impl ShufflerError {
     /// Whether it is what one file contains, so that others are not concerned.
     pub(crate) fn is_of_this_file(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, TypeMismatch, Unknown};
-        match self {
-            Self::Damaged { .. } | Self::Wire(_) => true,
+        match (self, sqlite_error(self)) {
+            (Self::Damaged { .. } | Self::Wire(_), _) => true,
             // Unknown: a table or column that is not there.
-            Self::Storage(rusqlite::Error::SqliteFailure(error, _)) => {
+            (_, Some(rusqlite::Error::SqliteFailure(error, _))) => {
                 matches!(error.code, DatabaseCorrupt | NotADatabase | TypeMismatch | Unknown)
             }
-            Self::Storage(error) => matches!(
+            (_, Some(error)) => matches!(
                 error,
                 rusqlite::Error::QueryReturnedNoRows
                     | rusqlite::Error::FromSqlConversionFailure(..)
@@ -118,10 +125,4 @@ impl ShufflerError {
 pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> ShufflerError {
     let path = path.into();
     move |cause| ShufflerError::Io { path, cause }
-}
-
-impl From<rusqlite::Error> for ShufflerError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Storage(error)
-    }
 }

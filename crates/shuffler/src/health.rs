@@ -66,6 +66,10 @@ impl Health {
 
     /// Looks at the disk: how much is free, and, if storage failed, whether it works again. Says when that changes.
     pub(crate) fn look(&self, config: &Config) {
+        if config.store.is_some() {
+            // The database's disk is its own; whether it answers is found out at every tick.
+            return;
+        }
         if let Ok(free) = free_space(&config.data) {
             self.free.store(free, Ordering::Relaxed);
             let is_full = free < config.min_free_bytes;

@@ -9,12 +9,13 @@ use crate::keys::KeyRing;
 use crate::metrics::Metrics;
 use crate::rounds::{Learner, Shared, Table, tend};
 use crate::service::Environment;
-use crate::store::{SqliteFolder, Stores};
+use crate::store::{self, sqlite_error};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use shuffledp_postgres::PostgresError;
 use shuffledp_transport::{HttpClient, Link, Shutdown};
 use shuffledp_wire::paths;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -118,18 +119,18 @@ impl House {
 
     fn make_open(&self) -> Result<Open> {
         let config = self.config();
-        let folder = SqliteFolder::open(&config.data, Arc::clone(&self.environment.witness))?;
-        let memory = folder.memory();
-        let left = folder.unfinished()?;
-        let learner = Arc::new(Learner::new(&config.servers, &memory)?);
+        let stores = store::open(&config, Arc::clone(&self.environment.witness))?;
+        let memory = stores.memory();
+        let left = stores.unfinished()?;
+        let learner = Arc::new(Learner::new(&config.servers, &*memory)?);
         let shared = Arc::new(Shared {
-            clock: Arc::clone(&self.environment.clock),
+            clock: stores.clock().unwrap_or_else(|| Arc::clone(&self.environment.clock)),
             witness: Arc::clone(&self.environment.witness),
             new_permute: Arc::clone(&self.environment.permute),
             keys: Arc::clone(&self.keys),
             metrics: Metrics::default(),
             health: Arc::new(Health::default()),
-            stores: Arc::new(folder),
+            stores,
             memory,
             http: self.http.clone(),
             table: Table::default(),
@@ -146,7 +147,7 @@ impl House {
     pub(crate) async fn tick(self: &Arc<Self>) {
         if let Some(open) = self.reopen().await {
             open.learner.look(&open.shared).await;
-            tend(&open.shared);
+            tend(&open.shared).await;
         }
     }
 
@@ -203,14 +204,18 @@ async fn either(State(house): State<Arc<House>>, request: Request) -> Response {
 }
 
 impl ShufflerError {
-    /// Whether room on the disk, or a disk that works again, would mend it.
+    /// Whether room on the disk, or a disk or a database that works again, would mend it.
     fn is_the_disks(&self) -> bool {
         use rusqlite::ErrorCode::{DiskFull, ReadOnly, SystemIoFailure};
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         match self {
-            Self::Storage(error) => {
-                matches!(error.sqlite_error_code(), Some(DiskFull | SystemIoFailure | ReadOnly))
-            }
+            Self::Storage(error) => match error.downcast_ref::<PostgresError>() {
+                Some(error) => error.may_pass(),
+                None => {
+                    let code = sqlite_error(self).and_then(rusqlite::Error::sqlite_error_code);
+                    matches!(code, Some(DiskFull | SystemIoFailure | ReadOnly))
+                }
+            },
             Self::Io { cause, .. } => {
                 matches!(cause.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem | FileTooLarge)
             }

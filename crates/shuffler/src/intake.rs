@@ -3,7 +3,8 @@
 //! What an answer can tell: 202 that the report is on disk (now or since before, there is no difference to see), 400 and 413 that it is none, 410 that
 //! its round takes no reports, 425 that it does not yet, 503 to come again. All have an empty body.
 
-use crate::rounds::{Learner, Lookup, Shared};
+use crate::error::{Result, ShufflerError};
+use crate::rounds::{Learner, Lookup, Shared, blocking};
 use crate::store::{OpaqueReport, context_hash};
 use crate::writer::Receipt;
 use axum::Router;
@@ -22,6 +23,8 @@ use tokio_stream::StreamExt as _;
 
 /// The budget of waiting bytes is counted in units of so many.
 const UNIT: usize = 64;
+/// Reports of rounds that are not known are looked up in the store so many at a time; the others wait.
+const LOOKUPS: usize = 16;
 
 /// Why a report was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,18 +96,20 @@ pub(crate) struct Intake {
     shared: Arc<Shared>,
     learner: Arc<Learner>,
     room: Arc<Semaphore>,
+    lookups: Arc<Semaphore>,
 }
 
 /// Everything that the shuffler serves.
 pub(crate) fn router(shared: Arc<Shared>, learner: Arc<Learner>) -> Router {
     let room = Arc::new(Semaphore::new((shared.config().waiting_bytes / UNIT).min(Semaphore::MAX_PERMITS)));
+    let lookups = Arc::new(Semaphore::new(LOOKUPS));
     let time = Duration::from_secs(shared.config().request_seconds);
     let router = Router::new()
         .route(paths::REPORTS, post(report))
         .route(paths::KEYS, get(keys))
         .route(paths::HEALTH, get(|| async { "ok\n" }))
         .route("/metrics", get(metrics))
-        .with_state(Intake { shared, learner, room });
+        .with_state(Intake { shared, learner, room, lookups });
     with_timeout(router, time)
 }
 
@@ -130,7 +135,7 @@ async fn report(State(intake): State<Intake>, request: Request) -> Response {
 
 impl Intake {
     /// From the cheap to the dear: length, room, body, decryption, round, disk.
-    async fn take(&self, request: Request<Body>) -> Result<(), Refusal> {
+    async fn take(&self, request: Request<Body>) -> std::result::Result<(), Refusal> {
         if self.shared.health.is_full() {
             return Err(Refusal::Storage);
         }
@@ -144,7 +149,7 @@ impl Intake {
         let mut found = self.shared.table.find(&context, self.shared.clock.now());
         if matches!(found, Lookup::Unknown) {
             // A late report of a round that is over is nothing to ask a server about.
-            match self.shared.memory.is_finished(&context_hash(&context)) {
+            match self.is_finished(context_hash(&context)).await {
                 Ok(true) => return Err(Refusal::Over),
                 Ok(false) => {}
                 Err(_) => return Err(Refusal::Storage),
@@ -175,7 +180,7 @@ impl Intake {
     }
 
     /// A body of this length. Room is taken for what has come, not for what was announced: who sends slowly holds little.
-    async fn read(&self, body: Body, len: usize) -> Result<(Vec<u8>, SemaphorePermit<'_>), Refusal> {
+    async fn read(&self, body: Body, len: usize) -> std::result::Result<(Vec<u8>, SemaphorePermit<'_>), Refusal> {
         let full = |_| Refusal::Busy;
         let units = |bytes: usize| u32::try_from(bytes.div_ceil(UNIT)).map_err(|_| Refusal::TooLong);
         let (mut pieces, mut bytes) = (body.into_data_stream(), Vec::new());
@@ -192,8 +197,14 @@ impl Intake {
         if bytes.len() == len { Ok((bytes, room)) } else { Err(Refusal::WrongLength) }
     }
 
+    async fn is_finished(&self, context: [u8; 32]) -> Result<bool> {
+        let _place = self.lookups.acquire().await.map_err(|_| ShufflerError::Stopped)?;
+        let memory = Arc::clone(&self.shared.memory);
+        blocking(move || memory.is_finished(&context)).await
+    }
+
     /// Before a byte of the body is read: a length that no report has is refused.
-    fn check_len(&self, len: usize) -> Result<(), Refusal> {
+    fn check_len(&self, len: usize) -> std::result::Result<(), Refusal> {
         if len > self.shared.config().max_report_bytes {
             Err(Refusal::TooLong)
         } else if self.learner.expects(len) {

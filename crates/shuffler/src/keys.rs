@@ -80,7 +80,7 @@ impl KeyRing {
     }
 
     /// What the keys are at this moment. A key that is in the file and not published yet is pending.
-    pub(crate) fn states(&self, now: u64, memory: &Memory) -> Result<KeyStates> {
+    pub(crate) fn states(&self, now: u64, memory: &dyn Memory) -> Result<KeyStates> {
         let (keys, in_file) = (self.secret().public_keys(), read_hpke_keys(&self.path)?.public_keys());
         let pending = in_file.iter().filter(|key| !keys.contains(key)).count();
         let since = self.active_since(now, memory)?;
@@ -88,7 +88,7 @@ impl KeyRing {
     }
 
     /// Since when the newest key is the newest.
-    fn active_since(&self, now: u64, memory: &Memory) -> Result<u64> {
+    fn active_since(&self, now: u64, memory: &dyn Memory) -> Result<u64> {
         match self.secret().public_keys().first() {
             Some((_, public)) => memory.active_since(&public.to_bytes(), now),
             None => Ok(now),
@@ -97,7 +97,7 @@ impl KeyRing {
 
     /// Puts a new key in front if the newest has been that for `every` milliseconds. What rounds still need is never pushed
     /// out: with half of all keys there may be, it waits.
-    pub(crate) fn rotate_if_due(&self, now: u64, every: Option<u64>, memory: &Memory) -> Result<()> {
+    pub(crate) fn rotate_if_due(&self, now: u64, every: Option<u64>, memory: &dyn Memory) -> Result<()> {
         // Also without: whoever sets it later wants to know how old the key is.
         let since = self.active_since(now, memory)?;
         if every.is_none_or(|every| now < since.saturating_add(every)) {
@@ -115,7 +115,7 @@ impl KeyRing {
 
     /// Deletes keys that nobody can still use: not the newest, retired for `overlap`, and no open round began before that was over
     /// (`earliest_open` is when the oldest open round opened).
-    pub(crate) fn prune(&self, now: u64, overlap: u64, earliest_open: Option<u64>, memory: &Memory) -> Result<()> {
+    pub(crate) fn prune(&self, now: u64, overlap: u64, earliest_open: Option<u64>, memory: &dyn Memory) -> Result<()> {
         let keys = self.secret();
         let mut kept = Vec::new();
         for (place, (id, public)) in keys.public_keys().into_iter().enumerate() {
@@ -157,6 +157,7 @@ fn version(path: &Path) -> Result<(SystemTime, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::SqliteMemory;
     use shuffledp_wire::KeyId;
 
     fn ids(ring: &KeyRing) -> Vec<KeyId> {
@@ -172,7 +173,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         crate::init(folder.path()).unwrap();
         let path = folder.path().join(crate::files::HPKE_KEYS);
-        let memory = Memory::open(&folder.path().join("m.db")).unwrap();
+        let memory = SqliteMemory::open(&folder.path().join("m.db")).unwrap();
         let ring = KeyRing::load(path.clone(), SigningKey::from_seed(&[1; 32]), 7).unwrap();
         std::thread::scope(|scope| {
             let rotating = scope.spawn(|| (1..=20).all(|number| rotate_key(&path).unwrap() == KeyId(number)));
@@ -193,7 +194,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         crate::init(folder.path()).unwrap();
         let path = folder.path().join(crate::files::HPKE_KEYS);
-        let memory = Memory::open(&folder.path().join("m.db")).unwrap();
+        let memory = SqliteMemory::open(&folder.path().join("m.db")).unwrap();
         let ring = KeyRing::load(path.clone(), SigningKey::from_seed(&[1; 32]), 7).unwrap();
         // The key is as old as this shuffler knows it.
         for now in [10_000, 10_999] {
@@ -227,7 +228,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         crate::init(folder.path()).unwrap();
         let path = folder.path().join(crate::files::HPKE_KEYS);
-        let memory = Memory::open(&folder.path().join("m.db")).unwrap();
+        let memory = SqliteMemory::open(&folder.path().join("m.db")).unwrap();
         let ring = KeyRing::load(path.clone(), SigningKey::from_seed(&[1; 32]), 7).unwrap();
         let (old, new) = (KeyId(0), KeyId(1));
         ring.prune(5000, 1000, None, &memory).unwrap();

@@ -9,7 +9,7 @@
 //!   ends below the minimum is deleted. What has one task, round, model and list of the server's keys is released at most once, across restarts too ([`store::Memory`]).
 //! - **No order, no sender.** Keys of rows are random, the permutation is uniform ([`permutation`]); no handler can learn an address, and nothing is
 //!   logged or counted per report.
-//! - **No reading.** The only rooms below are `wire`, `transport` and `host`: there is no decoder for what a report says, and no server's key.
+//! - **No reading.** The only rooms below are `wire`, `transport`, `host` and `postgres`: there is no decoder for what a report says, and no server's key.
 //!
 //! [`run`] is the program; [`start`] is the same for tests and demonstrations, with a clock and an address of their own.
 

@@ -87,7 +87,7 @@ fn write_state(page: &mut MetricsPage, shared: &Shared) {
     );
     let reasons = Refusal::ALL.iter().map(|refusal| (refusal.name(), shared.metrics.refused_reports(*refusal)));
     page.counters("reports_refused", "Reports that were not taken, by reason.", "reason", reasons);
-    let Ok(keys) = shared.keys.states(now, &shared.memory) else { return };
+    let Ok(keys) = shared.keys.states(now, &*shared.memory) else { return };
     page.gauge(
         "key_age_seconds",
         "Age of the active HPKE key, since this shuffler first saw it.",

@@ -6,7 +6,7 @@ use crate::files::read_signing_key;
 use crate::house::House;
 use crate::keys::KeyRing;
 use crate::permutation::{FisherYates, Permute};
-use crate::rounds::{NewPermute, tend};
+use crate::rounds::{NewPermute, blocking, tend};
 use crate::witness::{NoWitness, Witness};
 use shuffledp_host::{Clock, SystemClock};
 use shuffledp_transport::{HttpClient, Operated, Serving, Shutdown, admin_router, serve, serve_admin};
@@ -97,7 +97,11 @@ pub async fn start(config: Config, environment: Environment, shutdown: Shutdown)
     let keys = KeyRing::load(config.hpke_keys.clone(), signing, config.min_batch)?;
     let is_ticking = environment.ticking;
     let house = Arc::new(House::new(config, environment, keys, http, shutdown.clone()));
-    house.try_open()?;
+    blocking({
+        let house = Arc::clone(&house);
+        move || house.try_open().map(drop)
+    })
+    .await?;
     let config = house.config();
     let serving = serve(&config.listen, house.router(), shutdown.clone()).await?;
     house.set_link(serving.link());
@@ -129,7 +133,7 @@ async fn keep_looking(house: &Arc<House>) {
 async fn keep_tending(house: &Arc<House>) {
     loop {
         if let Some(open) = house.opened() {
-            tend(&open.shared);
+            tend(&open.shared).await;
         }
         pause(house).await;
     }

@@ -39,7 +39,7 @@ pub(crate) type Chunk = std::io::Result<Bytes>;
 
 enum Command {
     Add(OpaqueReport, oneshot::Sender<Receipt>),
-    Fold,
+    Maintain,
     Seal(u64, Box<dyn Permute>, oneshot::Sender<Result<Outcome>>),
     Send(Box<(BatchHeader, SigningKey)>, mpsc::Sender<Chunk>),
     Finish(oneshot::Sender<Result<()>>),
@@ -76,10 +76,10 @@ impl Writer {
         }
     }
 
-    /// [`RoundStore::fold`].
-    pub(crate) fn fold(&self) {
+    /// [`RoundStore::maintain`].
+    pub(crate) fn maintain(&self) {
         // If the queue is full, the next tick is as good.
-        let _ = self.commands.try_send(Command::Fold);
+        let _ = self.commands.try_send(Command::Maintain);
     }
 
     /// [`RoundStore::seal`], after everything that was queued before.
@@ -151,9 +151,9 @@ impl Thread {
                     let _ = reply.send(Receipt::Closed);
                 }
                 Command::Add(entry, reply) => next = self.add_group(entry, reply),
-                Command::Fold => {
+                Command::Maintain => {
                     self.say_failure();
-                    self.fold();
+                    self.maintain();
                 }
                 Command::Seal(min_batch, mut permute, reply) => {
                     let outcome = self.store.seal(min_batch, &mut *permute);
@@ -241,10 +241,10 @@ impl Thread {
         }
     }
 
-    fn fold(&mut self) {
-        if let Err(error) = self.store.fold() {
+    fn maintain(&mut self) {
+        if let Err(error) = self.store.maintain() {
             self.health.storage_failed(&error);
-            tracing::warn!(%error, "the log of arrivals could not be folded; it is tried again");
+            tracing::warn!(%error, "a round's store could not be maintained; it is tried again");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 #[test]
-fn only_wire_transport_and_host_are_below() {
+fn only_wire_transport_host_and_postgres_are_below() {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--package", "shuffledp-shuffler"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -15,5 +15,8 @@ fn only_wire_transport_and_host_are_below() {
         tree.lines().filter_map(|line| line.split(' ').next()).filter(|name| name.starts_with("shuffledp")).collect();
     rooms.sort_unstable();
     rooms.dedup();
-    assert_eq!(rooms, ["shuffledp-host", "shuffledp-shuffler", "shuffledp-transport", "shuffledp-wire"]);
+    assert_eq!(
+        rooms,
+        ["shuffledp-host", "shuffledp-postgres", "shuffledp-shuffler", "shuffledp-transport", "shuffledp-wire"]
+    );
 }

@@ -87,6 +87,7 @@ async fn receive(service: &Arc<Service>, id: BatchId, body: Body) -> std::result
     let Some(_place) = service.try_receive(&header) else {
         return Err(Refusal::Answer(StatusCode::TOO_MANY_REQUESTS, "too many batches are coming in; try again".into()));
     };
+    blocking(service, move |service| service.hold(&header)).await?;
     let mut gathered = service.gathering(&header);
     let record_len = header.record_len as usize;
     loop {

@@ -6,7 +6,9 @@ use super::row::{
     read_keys,
 };
 use super::writes::{forget, insert_batch, insert_charges, insert_model, write};
-use super::{BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Status, Store, TaskRecord};
+use super::{
+    BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Status, Store, TaskRecord, check_overtaken,
+};
 use crate::error::{Result, ServerError};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use shuffledp_accounting::scheme::Round as AccountedRound;
@@ -30,11 +32,7 @@ impl FileStore {
     pub fn open(path: &Path) -> Result<Self> {
         let connection = Connection::open(path).map_err(|error| ServerError::store("opened", error))?;
         Self::prepare(connection).map_err(|error| match error {
-            ServerError::Store { source, .. }
-                if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) =>
-            {
-                ServerError::InUse(path.to_owned())
-            }
+            ServerError::Store { source, .. } if is_busy(&*source) => ServerError::InUse(path.to_owned()),
             other => other,
         })
     }
@@ -81,6 +79,11 @@ impl FileStore {
         work(&transaction)?;
         transaction.commit().map_err(complain)
     }
+}
+
+fn is_busy(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+    error == Some(rusqlite::ErrorCode::DatabaseBusy)
 }
 
 fn read(error: rusqlite::Error) -> ServerError {
@@ -209,12 +212,14 @@ impl Store for FileStore {
         })
     }
 
-    fn open(&mut self, opening: &Opening) -> Result<()> {
+    fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
         let Opening { context, keys, charge, opens, closes, gives_up, extended, epsilon, epsilon_lower } = opening;
         let (task, round) = (context.task.as_bytes(), integer(context.round)?);
         let (opens, closes, gives_up) = (integer(*opens)?, integer(*closes)?, integer(*gives_up)?);
         let entry = encode_charge(charge)?;
         self.transact(|transaction| {
+            let found = transaction.query_row("SELECT COUNT(*) FROM ledger", [], |row| row.get(0)).map_err(read)?;
+            check_overtaken(natural(found)?, known)?;
             transaction
                 .execute("INSERT INTO ledger (task, round, entry) VALUES (?1, ?2, ?3)", params![task, round, entry])
                 .map_err(write)?;

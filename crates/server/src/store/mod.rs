@@ -6,17 +6,22 @@
 
 mod file;
 mod migrations;
+mod postgres;
 mod row;
 mod writes;
 
 pub use file::FileStore;
+pub use postgres::PostgresStore;
 
+use crate::config::ServerConfig;
 use crate::error::{Result, ServerError};
 use shuffledp_accounting::scheme::Round as AccountedRound;
+use shuffledp_host::Clock;
 use shuffledp_learning::step::ServerState;
 use shuffledp_wire::{BatchId, HpkePublicKey, KeyId, ModelHash, ReportId, RoundContext, TaskHash};
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Where a server keeps what must survive it.
 pub trait Store: Send {
@@ -42,8 +47,9 @@ pub trait Store: Send {
     /// says so, and stays charged; otherwise it is an error.
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()>;
 
-    /// Charges a round and opens it. Only when this has returned may the round be published.
-    fn open(&mut self, opening: &Opening) -> Result<()>;
+    /// Charges a round and opens it, if the ledger holds exactly the `known` rounds that its ε was computed with; otherwise the error is
+    /// [`Overtaken`](ServerError::Overtaken). Only when this has returned may the round be published.
+    fn open(&mut self, opening: &Opening, known: u64) -> Result<()>;
 
     /// Puts off the end of an open round that was not put off before.
     fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()>;
@@ -62,6 +68,46 @@ pub trait Store: Send {
 
     /// All rounds of the task, first to last.
     fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>>;
+
+    /// A number that changes whenever another process may have changed the store; `None` if no other can.
+    fn revision(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// The clock that all share who use this store; without one, the process's own is as good.
+    fn clock(&self) -> Option<Arc<dyn Clock>> {
+        None
+    }
+
+    /// Tells other processes that the batch of an open round is coming in, and may until then, in milliseconds since 1970. They do not give the round up before.
+    fn hold(&mut self, _context: &RoundContext, _until: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The store that the configuration names.
+pub(crate) fn open(config: &ServerConfig) -> Result<Box<dyn Store>> {
+    Ok(match &config.database {
+        Some(url) => Box::new(PostgresStore::open(url)?),
+        None => Box::new(FileStore::open(&config.store)?),
+    })
+}
+
+/// Report ids and superseded models of this many rounds are kept. Older ones have no use: their rounds are closed, and a sealed report opens only
+/// under its own round.
+const KEPT_ROUNDS: i64 = 8;
+
+/// Two ledgers that cannot be of one population.
+fn strange_charge(charges: &Charges, round: u64) -> ServerError {
+    let task = charges.task;
+    ServerError::Config(format!(
+        "round {round} of task {task} is in the store's ledger with another charge: these are not the ledgers of one population"
+    ))
+}
+
+/// An ε that was computed without some charge would be too small.
+fn check_overtaken(found: u64, known: u64) -> Result<()> {
+    if found == known { Ok(()) } else { Err(ServerError::Overtaken { found, known }) }
 }
 
 /// A task that begins.

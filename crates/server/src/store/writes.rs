@@ -1,14 +1,10 @@
 //! The pieces of a transaction.
 
 use super::row::{decode_charge, encode_charge, integer};
-use super::{Charges, Closing};
+use super::{Charges, Closing, KEPT_ROUNDS, strange_charge};
 use crate::error::{Result, ServerError};
 use rusqlite::{Transaction, params};
 use shuffledp_wire::{ModelHash, RoundContext};
-
-/// Report ids and superseded models of this many rounds are kept. Older ones have no use: their rounds are closed, and a sealed report opens only
-/// under its own round.
-const KEPT_ROUNDS: i64 = 8;
 
 pub(super) fn write(error: rusqlite::Error) -> ServerError {
     ServerError::store("written to", error)
@@ -77,10 +73,7 @@ pub(super) fn insert_charges(transaction: &Transaction<'_>, charges: &Charges) -
         }
         let there: String = known.query_row(params![task, number], |row| row.get(0)).map_err(write)?;
         if decode_charge(&there)? != charges.charge {
-            let task = charges.task;
-            return Err(ServerError::Config(format!(
-                "round {round} of task {task} is in the store's ledger with another charge: these are not the ledgers of one population"
-            )));
+            return Err(strange_charge(charges, round));
         }
     }
     Ok(())

@@ -3,7 +3,6 @@
 use super::world::{WEIGHTS, World, batch_of, frame, get, id, put, weights};
 use crate::ServerKeys;
 use crate::keys::KeyRing;
-use crate::store::FileStore;
 use axum::body::Body;
 use axum::http::StatusCode;
 use shuffledp_wire::{ModelHash, SigningKey, TaskHash};
@@ -209,7 +208,7 @@ async fn a_running_server_takes_up_rotated_keys_between_two_rounds() {
     let mut world = World::new();
     let folder = world.config.keys.clone();
     world.keys = ServerKeys::create(&folder).unwrap();
-    let store = Box::new(FileStore::open(world.store_path()).unwrap());
+    let store = world.store();
     let service = world.serve_with(KeyRing::follow(&folder, None).unwrap(), store).unwrap();
     service.tick().unwrap();
     let first = world.round(&service);
@@ -217,7 +216,7 @@ async fn a_running_server_takes_up_rotated_keys_between_two_rounds() {
     ServerKeys::rotate(&folder).unwrap();
     let newest = ServerKeys::rotate(&folder).unwrap();
     drop(service);
-    let store = Box::new(FileStore::open(world.store_path()).unwrap());
+    let store = world.store();
     let service = world.serve_with(KeyRing::follow(&folder, None).unwrap(), store).unwrap();
     service.tick().unwrap();
     assert_eq!(world.round(&service), first);

@@ -94,8 +94,8 @@ impl Store for Panicking {
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()> {
         self.0.begin(beginning)
     }
-    fn open(&mut self, opening: &Opening) -> Result<()> {
-        self.0.open(opening)?;
+    fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
+        self.0.open(opening, known)?;
         assert!(std::mem::replace(&mut self.1, true), "after the commit");
         Ok(())
     }

@@ -4,9 +4,7 @@ use super::world::{GRACE, WINDOW, World, id, put, weights};
 use crate::conductor::Phase;
 use crate::error::{Result, ServerError};
 use crate::service::Service;
-use crate::store::{
-    BatchRecord, Beginning, Charges, Closing, FileStore, Opening, RoundSummary, Status, Store, TaskRecord,
-};
+use crate::store::{BatchRecord, Beginning, Charges, Closing, Opening, RoundSummary, Status, Store, TaskRecord};
 use axum::http::StatusCode;
 use shuffledp_accounting::scheme::Round as AccountedRound;
 use shuffledp_learning::ledger::Ledger;
@@ -24,33 +22,33 @@ struct Fault {
 
 /// A store that is gone, with everything that called it, from a chosen moment on.
 struct Mortal {
-    inner: FileStore,
+    inner: Box<dyn Store>,
     fault: Option<Fault>,
     commits: usize,
     dead: bool,
 }
 
 impl Mortal {
-    fn new(world: &World, fault: Option<Fault>) -> Self {
-        Self { inner: FileStore::open(world.store_path()).unwrap(), fault, commits: 0, dead: false }
+    fn new(inner: Box<dyn Store>, fault: Option<Fault>) -> Self {
+        Self { inner, fault, commits: 0, dead: false }
     }
 
     fn alive(&self) -> Result<()> {
         if self.dead { Err(ServerError::Interrupted("dead".to_owned())) } else { Ok(()) }
     }
 
-    fn commit(&mut self, work: impl FnOnce(&mut FileStore) -> Result<()>) -> Result<()> {
+    fn commit(&mut self, work: impl FnOnce(&mut dyn Store) -> Result<()>) -> Result<()> {
         self.alive()?;
         let now = self.fault.is_some_and(|fault| fault.commit == self.commits);
         self.commits += 1;
         if now {
             self.dead = true;
             if self.fault.is_some_and(|fault| fault.after) {
-                work(&mut self.inner)?;
+                work(&mut *self.inner)?;
             }
             return self.alive();
         }
-        work(&mut self.inner)
+        work(&mut *self.inner)
     }
 }
 
@@ -69,8 +67,8 @@ impl Store for Mortal {
         self.commit(|inner| inner.begin(beginning))
     }
 
-    fn open(&mut self, opening: &Opening) -> Result<()> {
-        self.commit(|inner| inner.open(opening))
+    fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
+        self.commit(|inner| inner.open(opening, known))
     }
 
     // A second start may put an end off or not, depending on where the first died: not one of the counted commits.
@@ -160,7 +158,7 @@ async fn drive(world: &World, service: &Arc<Service>, outside: &mut Outside) -> 
     }
 }
 
-fn budget_of(rounds: u64) -> f64 {
+pub(super) fn budget_of(rounds: u64) -> f64 {
     let charge_of_a_round = crate::plan::Plan::new(&World::new().config).unwrap().charge;
     let mut ledger = Ledger::new(1e-5, None).unwrap();
     for _ in 0..rounds {
@@ -169,17 +167,21 @@ fn budget_of(rounds: u64) -> f64 {
     ledger.epsilon().unwrap()
 }
 
-async fn run(budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
-    let world = World::with(&format!(
+/// The lines of a task with this budget.
+fn lines(budget: f64) -> String {
+    format!(
         "budget = {budget:?}\nrounds = 7\n\
          step = {{ schedule = {{ kind = 'constant', rate = 0.5 }}, momentum = 0.5, average_from = 2 }}"
-    ));
+    )
+}
+
+async fn run(world: &World, budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
     let mut outside = Outside::default();
     let mut died = false;
     let mut fault = fault;
     loop {
-        if let Ok(service) = world.serve_on(Box::new(Mortal::new(&world, fault)))
-            && drive(&world, &service, &mut outside).await.is_some()
+        if let Ok(service) = world.serve_on(Box::new(Mortal::new(world.store(), fault)))
+            && drive(world, &service, &mut outside).await.is_some()
         {
             drop(service);
             break;
@@ -189,7 +191,7 @@ async fn run(budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
         fault = None;
     }
     // As somebody finds it who opens the file.
-    let mut store = FileStore::open(world.store_path()).unwrap();
+    let mut store = world.store();
     let task = crate::plan::Plan::new(&world.config).unwrap().hash();
     let rounds = store.rounds(&task).unwrap();
     let charged = store.ledger().unwrap().iter().map(|(_, count)| count).sum();
@@ -208,8 +210,14 @@ async fn run(budget: f64, fault: Option<Fault>) -> (Outcome, bool) {
 
 #[tokio::test]
 async fn dying_at_any_commit_changes_nothing() {
+    dies_at_any_commit(World::with).await;
+}
+
+/// Each time in a world of its own.
+pub(super) async fn dies_at_any_commit(world: impl Fn(&str) -> World) {
     let budget = budget_of(4);
-    let (undisturbed, died) = run(budget, None).await;
+    let lines = lines(budget);
+    let (undisturbed, died) = run(&world(&lines), budget, None).await;
     assert!(!died);
     assert_eq!((undisturbed.charged, undisturbed.rounds.len()), (4, 4));
     let ended: Vec<_> = undisturbed.rounds.iter().map(|round| (round.status, round.accepted)).collect();
@@ -218,7 +226,7 @@ async fn dying_at_any_commit_changes_nothing() {
     for commit in 0.. {
         let mut reached = false;
         for after in [false, true] {
-            let (outcome, died) = run(budget, Some(Fault { commit, after })).await;
+            let (outcome, died) = run(&world(&lines), budget, Some(Fault { commit, after })).await;
             reached |= died;
             assert_eq!(outcome, undisturbed, "commit {commit}, after: {after}");
         }
@@ -232,7 +240,7 @@ async fn dying_at_any_commit_changes_nothing() {
 /// A store that says no once, and a server that lives on: a full disk, say.
 #[tokio::test]
 async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
-    struct Moody(FileStore, u32);
+    struct Moody(Box<dyn Store>, u32);
     impl Store for Moody {
         fn ledger(&mut self) -> Result<Vec<(AccountedRound, u64)>> {
             self.0.ledger()
@@ -243,13 +251,13 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
         fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()> {
             self.0.begin(beginning)
         }
-        fn open(&mut self, opening: &Opening) -> Result<()> {
+        fn open(&mut self, opening: &Opening, known: u64) -> Result<()> {
             self.1 += 1;
             // Before the commit, after it, and not at all, in turn.
             match self.1 % 3 {
                 1 => Err(ServerError::Interrupted("full".to_owned())),
-                2 => self.0.open(opening).and_then(|()| Err(ServerError::Interrupted("late".to_owned()))),
-                _ => self.0.open(opening),
+                2 => self.0.open(opening, known).and_then(|()| Err(ServerError::Interrupted("late".to_owned()))),
+                _ => self.0.open(opening, known),
             }
         }
         fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()> {
@@ -278,7 +286,7 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
         }
     }
     let world = World::new();
-    let service = world.serve_on(Box::new(Moody(FileStore::open(world.store_path()).unwrap(), 0))).unwrap();
+    let service = world.serve_on(Box::new(Moody(world.store(), 0))).unwrap();
     assert!(service.tick().is_err());
     assert!(service.published().round.is_none(), "nothing was charged, so nothing is shown");
     assert!(service.tick().is_err());
@@ -291,6 +299,6 @@ async fn a_failed_commit_is_asked_about_before_anything_else_is_done() {
     assert_eq!(service.tick().unwrap(), Phase::Open);
     assert_eq!(world.round(&service).round, 2);
     drop(service);
-    let mut store = FileStore::open(world.store_path()).unwrap();
+    let mut store = world.store();
     assert_eq!(store.ledger().unwrap().iter().map(|(_, count)| count).sum::<u64>(), 2);
 }

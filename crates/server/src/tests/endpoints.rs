@@ -94,7 +94,7 @@ async fn health_metrics_and_the_page() {
 #[test]
 fn no_secret_is_printed() {
     let world = World::new();
-    let store = Box::new(crate::store::FileStore::open(world.store_path()).unwrap());
+    let store = world.store();
     let parts = crate::Parts::with(&world.config, world.keys.clone(), store).unwrap();
     let shown = format!("{parts:?} {:?} {:?}", world.keys, world.config);
     let secrets = [world.keys.signing.to_text(), world.keys.sealing.to_text()];

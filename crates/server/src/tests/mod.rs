@@ -4,6 +4,8 @@ mod batches;
 mod clocks;
 mod conductor;
 mod crashes;
+#[path = "../../../postgres/tests/server/mod.rs"]
+mod database;
 mod deadlines;
 mod endpoints;
 mod ledgers;
@@ -12,6 +14,7 @@ mod migrations;
 mod operator;
 mod pauses;
 mod replays;
+mod replicas;
 mod rounds;
 mod running;
 mod simulation;

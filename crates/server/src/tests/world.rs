@@ -4,13 +4,14 @@ use crate::http::router;
 use crate::keys::KeyRing;
 use crate::plan::Plan;
 use crate::service::Service;
-use crate::store::{FileStore, Store};
+use crate::store::{self, Store};
 use crate::{Result, ServerConfig, ServerKeys};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use shuffledp_host::ManualClock;
 use shuffledp_learning::models::{Model, load_weights};
+use shuffledp_postgres::DatabaseUrl;
 use shuffledp_randomizers::signed_index::SignedIndex;
 use shuffledp_randomizers::{RInf, Randomizer};
 use shuffledp_wire::{
@@ -85,9 +86,20 @@ impl World {
         &self.config.store
     }
 
+    /// The same with a database in the place of the file.
+    pub(super) fn on(mut self, url: DatabaseUrl) -> Self {
+        self.config.database = Some(url);
+        self
+    }
+
+    /// This world's store; the one before has to be gone, unless it is a database.
+    pub(super) fn store(&self) -> Box<dyn Store> {
+        store::open(&self.config).unwrap()
+    }
+
     /// A server on this world's file; the one before has to be gone.
     pub(super) fn serve(&self) -> Arc<Service> {
-        self.serve_on(Box::new(FileStore::open(self.store_path()).unwrap())).unwrap()
+        self.serve_on(self.store()).unwrap()
     }
 
     pub(super) fn serve_on(&self, store: Box<dyn Store>) -> Result<Arc<Service>> {

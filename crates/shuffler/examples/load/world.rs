@@ -160,7 +160,7 @@ pub(crate) fn seal_for(folder: &Path, reports: usize) -> Outcome<Vec<Vec<u8>>> {
 
 /// A store as a shuffler leaves it that was stopped at the end of a window.
 pub(crate) fn fill(folder: &Path, count: usize) -> Outcome<()> {
-    filled(folder, count)?.fold()?;
+    filled(folder, count)?.maintain()?;
     Ok(())
 }
 

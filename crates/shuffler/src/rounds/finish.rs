@@ -1,10 +1,10 @@
 //! A round's end.
 
-use super::Shared;
 use super::forward::forward;
 use super::table::Live;
+use super::{Shared, blocking};
 use crate::error::{Result, ShufflerError};
-use crate::store::Outcome;
+use crate::store::{Claim, Outcome};
 use shuffledp_transport::Pauses;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +17,10 @@ pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
         if matches!(error, ShufflerError::Stopped) {
             return;
         }
+        if matches!(error, ShufflerError::Over | ShufflerError::Overtaken) {
+            // Another replica is at it.
+            continue;
+        }
         shared.health.storage_failed(&error);
         tracing::error!(%error, round = live.round.round, "a round could not be ended; it is tried again");
         if pause(&shared, pauses.next(None)).await.is_err() {
@@ -27,11 +31,18 @@ pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
 
 async fn try_to_finish(shared: &Shared, live: &Live) -> Result<()> {
     let (task, round) = (live.round.task, live.round.round);
+    if !wait_for_turn(shared, live).await? {
+        tracing::debug!(%task, round, "ended by another replica");
+        shared.table.remove(&live.context());
+        return Ok(());
+    }
     match live.writer.seal(shared.config().min_batch, (shared.new_permute)()?).await? {
         Outcome::Sealed(batch) => {
             shared.metrics.sealed.add_one();
             tracing::info!(%task, round, batch = %batch.batch, "sealed");
-            forward(shared, live, batch).await?;
+            if !forward(shared, live, batch).await? {
+                return Err(ShufflerError::Overtaken);
+            }
         }
         Outcome::Short => {
             shared.metrics.short.add_one();
@@ -41,6 +52,23 @@ async fn try_to_finish(shared: &Shared, live: &Live) -> Result<()> {
     live.writer.finish().await?;
     shared.table.remove(&live.context());
     Ok(())
+}
+
+/// Waits until this process is to end the round; `false` if another one has.
+async fn wait_for_turn(shared: &Shared, live: &Live) -> Result<bool> {
+    loop {
+        match claim(shared, live).await? {
+            Claim::Ours => return Ok(true),
+            Claim::Over => return Ok(false),
+            Claim::Anothers => pause(shared, Duration::from_secs_f64(shared.config().poll_seconds)).await?,
+        }
+    }
+}
+
+/// [`Stores::claim`](crate::store::Stores::claim).
+pub(super) async fn claim(shared: &Shared, live: &Live) -> Result<Claim> {
+    let (stores, context) = (Arc::clone(&shared.stores), live.context());
+    blocking(move || stores.claim(&context)).await
 }
 
 /// Waits; an error if the service stops.

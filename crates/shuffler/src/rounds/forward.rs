@@ -1,10 +1,10 @@
 //! A batch on its way to the server: the same bytes again until it is acknowledged.
 
 use super::Shared;
-use super::finish::pause;
+use super::finish::{claim, pause};
 use super::table::Live;
 use crate::error::{Result, ShufflerError};
-use crate::store::SealedBatch;
+use crate::store::{Claim, LEASE, SealedBatch};
 use crate::witness::CommitPoint;
 use shuffledp_transport::reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use shuffledp_transport::reqwest::{Body, StatusCode};
@@ -33,8 +33,16 @@ fn verdict(status: StatusCode) -> Verdict {
     }
 }
 
-/// Returns when the batch needs to be sent no more; [`Stopped`](ShufflerError::Stopped) if the service stops before.
-pub(super) async fn forward(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<()> {
+/// Returns `true` when the batch needs to be sent no more, `false` if another process sends it now; [`Stopped`](ShufflerError::Stopped) if the service stops
+/// before.
+pub(super) async fn forward(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<bool> {
+    tokio::select! {
+        delivered = deliver(shared, live, batch) => delivered.map(|()| true),
+        () = lose_claim(shared, live) => Ok(false),
+    }
+}
+
+async fn deliver(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<()> {
     let (task, round) = (live.round.task, live.round.round);
     let until = live.round.closes.saturating_add(shared.config().forward_for_seconds.saturating_mul(1000));
     let mut pauses = Pauses::new(Duration::from_millis(500), Duration::from_secs(60));
@@ -72,6 +80,22 @@ pub(super) async fn forward(shared: &Shared, live: &Live, batch: SealedBatch) ->
             return Ok(());
         }
         pause(shared, pauses.next(asked)).await?;
+    }
+}
+
+/// Returns if another process has taken over. While storage does not answer, the batch is still sent: whoever else sends it sends the same, and the server takes it
+/// once.
+async fn lose_claim(shared: &Shared, live: &Live) {
+    if !shared.stores.is_shared() {
+        return std::future::pending().await;
+    }
+    loop {
+        tokio::time::sleep(LEASE / 3).await;
+        match claim(shared, live).await {
+            Ok(Claim::Ours) => {}
+            Ok(Claim::Anothers | Claim::Over) => return,
+            Err(error) => tracing::debug!(%error, "a claim could not be renewed"),
+        }
     }
 }
 

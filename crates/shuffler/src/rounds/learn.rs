@@ -1,6 +1,7 @@
 //! Learning rounds from the servers that sign them: every second or so, and at once when a report names a round that is not known.
 
 use super::Shared;
+use super::blocking;
 use super::contact::{Contact, Expected, unreachable, wrong_key};
 use super::table::Live;
 use crate::config::ServerConfig;
@@ -8,7 +9,7 @@ use crate::error::{Result, ShufflerError};
 use crate::store::{Memory, RoundStore, RoundTerms};
 use crate::writer::Writer;
 use shuffledp_transport::{TransportError, bytes_at_most, join};
-use shuffledp_wire::{RoundOffer, Signed, TaskHash, VerifyingKey, WireError, inner_len, paths, report_len};
+use shuffledp_wire::{RoundOffer, Signed, TaskHash, VerifyingKey, inner_len, paths, report_len};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -46,7 +47,7 @@ pub(crate) struct Server {
 type Asked = AsyncMutex<Option<(Instant, TaskHash)>>;
 
 impl Server {
-    fn new(config: &ServerConfig, memory: &Memory) -> Result<Self> {
+    fn new(config: &ServerConfig, memory: &dyn Memory) -> Result<Self> {
         let any_task = config.tasks.is_empty();
         let tasks = if any_task { memory.tasks(config.key.as_bytes())? } else { config.tasks.clone() };
         Ok(Self {
@@ -104,7 +105,7 @@ pub(crate) struct Learner {
 
 impl Learner {
     /// With the tasks that an earlier process came to know.
-    pub(crate) fn new(servers: &[ServerConfig], memory: &Memory) -> Result<Self> {
+    pub(crate) fn new(servers: &[ServerConfig], memory: &dyn Memory) -> Result<Self> {
         let servers = servers.iter().map(|server| Ok(Arc::new(Server::new(server, memory)?)));
         Ok(Self {
             servers: servers.collect::<Result<_>>()?,
@@ -129,8 +130,9 @@ impl Learner {
         self.servers.iter().map(|server| (server.url.as_str(), &server.contact))
     }
 
-    /// Asks for the round of every task. A server that has none to show is asked whether it is the right one.
+    /// Takes up what other replicas have, and asks for the round of every task. A server that has none to show is asked whether it is the right one.
     pub(crate) async fn look(&self, shared: &Arc<Shared>) {
+        self.adopt(shared).await;
         let mut questions = JoinSet::new();
         for server in &self.servers {
             let tasks: Vec<TaskHash> = server.tasks().keys().copied().collect();
@@ -181,9 +183,8 @@ impl Learner {
         if server.remember(&round) {
             let (memory, server, task) = (Arc::clone(&shared.memory), *server.key.as_bytes(), round.task);
             // Only for the next start: without it the task is a stranger once more until its first report.
-            let kept = tokio::task::spawn_blocking(move || memory.know(&server, &task)).await;
-            if !matches!(kept, Ok(Ok(()))) {
-                tracing::warn!(%task, "a task could not be remembered");
+            if let Err(error) = blocking(move || memory.know(&server, &task)).await {
+                tracing::warn!(%task, %error, "a task could not be remembered");
             }
         }
         let context = round.context();
@@ -201,36 +202,68 @@ impl Learner {
             record_len: record_len(&round),
             min_batch: shared.config().min_batch,
         };
-        let created = tokio::task::spawn_blocking({
+        let created = blocking({
             let stores = Arc::clone(&shared.stores);
             move || stores.create(&context, &record)
         });
         match created.await {
-            Ok(Ok(Some(store))) => {
+            Ok(Some(store)) => {
+                // Another replica may have been first, with the round as it was signed for it.
+                let (_, round) = match signed_round(&*store) {
+                    Ok(round) => round,
+                    Err(error) => return tracing::error!(%error, "a round's store holds no round"),
+                };
                 tracing::debug!(task = %round.task, round = round.round, "a round is taken part in");
                 start(shared, server, round, store);
             }
             // It is over already; the server should not offer it.
-            Ok(Ok(None)) => {
+            Ok(None) => {
                 tracing::debug!(task = %round.task, round = round.round, "a finished round is offered again")
             }
-            Ok(Err(error)) => {
+            Err(error) => {
                 shared.health.storage_failed(&error);
                 tracing::error!(%error, "a round's store could not be made; it is tried again");
             }
-            Err(error) => tracing::error!(%error, "a round's store could not be made; it is tried again"),
+        }
+    }
+
+    /// Takes up rounds that other replicas have learned, or left.
+    async fn adopt(&self, shared: &Arc<Shared>) {
+        if !shared.stores.is_shared() {
+            return;
+        }
+        let stores = Arc::clone(&shared.stores);
+        let _alone = self.taking.lock().await;
+        let adopted = match blocking(move || stores.unfinished()).await {
+            Ok(left) => {
+                shared.health.storage_works();
+                self.take_over(shared, left).map(|_| ())
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = adopted {
+            shared.health.storage_failed(&error);
+            tracing::warn!(%error, "the rounds of other replicas could not be looked for; it is tried again");
         }
     }
 
     /// Takes up what an earlier process left. A store whose server is not in the configuration stays untouched.
     pub(crate) fn resume(&self, shared: &Arc<Shared>, stores: Vec<Box<dyn RoundStore>>) -> Result<()> {
+        for round in self.take_over(shared, stores)? {
+            tracing::warn!(
+                task = %round.task,
+                round = round.round,
+                "a store is left alone: its server is not among [[servers]] any more"
+            );
+        }
+        Ok(())
+    }
+
+    /// Takes up rounds that are stored and not known. Those of other servers are returned.
+    fn take_over(&self, shared: &Arc<Shared>, stores: Vec<Box<dyn RoundStore>>) -> Result<Vec<RoundOffer>> {
+        let mut strange = Vec::new();
         for store in stores {
-            let read = || {
-                let key = VerifyingKey::from_bytes(&store.record().server)?;
-                let round = Signed::<RoundOffer>::decode(&store.record().signed)?.verify(&key)?;
-                Ok::<_, WireError>((key, round))
-            };
-            let (key, round) = match read() {
+            let (key, round) = match signed_round(&*store) {
                 Ok(read) => read,
                 Err(error) => {
                     tracing::error!(%error, "a store is left alone: it does not say which round it is of");
@@ -238,19 +271,22 @@ impl Learner {
                 }
             };
             match self.servers.iter().find(|server| server.key == key) {
+                _ if shared.table.contains(&round.context()) => {}
                 Some(server) => {
                     server.remember(&round);
                     start(shared, server, round, store);
                 }
-                None => tracing::warn!(
-                    task = %round.task,
-                    round = round.round,
-                    "a store is left alone: its server is not among [[servers]] any more"
-                ),
+                None => strange.push(round),
             }
         }
-        Ok(())
+        Ok(strange)
     }
+}
+
+/// The round of a store, and the server that signed it.
+fn signed_round(store: &dyn RoundStore) -> Result<(VerifyingKey, RoundOffer)> {
+    let key = VerifyingKey::from_bytes(&store.record().server)?;
+    Ok((key, Signed::<RoundOffer>::decode(&store.record().signed)?.verify(&key)?))
 }
 
 fn record_len(round: &RoundOffer) -> u32 {

@@ -16,7 +16,7 @@ pub(crate) use learn::Learner;
 pub(crate) use table::{Lookup, Table};
 
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{Result, ShufflerError};
 use crate::health::Health;
 use crate::keys::KeyRing;
 use crate::metrics::Metrics;
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) health: Arc<Health>,
     pub(crate) stores: Arc<dyn Stores>,
-    pub(crate) memory: Arc<Memory>,
+    pub(crate) memory: Arc<dyn Memory>,
     pub(crate) http: HttpClient,
     pub(crate) table: Table,
     pub(crate) shutdown: Shutdown,
@@ -57,22 +57,33 @@ impl Shared {
     }
 }
 
-/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; has logs of arrivals folded; follows the key file and
+/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; has stores maintained; follows the key file and
 /// deletes keys that no round needs.
-pub(crate) fn tend(shared: &Arc<Shared>) {
+pub(crate) async fn tend(shared: &Arc<Shared>) {
     for live in shared.table.close_over(shared.clock.now()) {
         shared.table.spawn(finish::finish(Arc::clone(shared), live));
     }
-    shared.table.fold();
+    shared.table.maintain();
     shared.health.look(&shared.config());
     let earliest = shared.table.earliest_open();
     let overlap = shared.config().key_overlap_seconds.saturating_mul(1000);
     let every = shared.config().rotate_every.map(|seconds| seconds.saturating_mul(1000));
-    let kept = shared.keys.follow();
-    let kept = kept.and_then(|()| shared.keys.rotate_if_due(shared.clock.now(), every, &shared.memory));
-    let kept = kept.and_then(|()| shared.keys.prune(shared.clock.now(), overlap, earliest, &shared.memory));
+    let kept = blocking({
+        let shared = Arc::clone(shared);
+        move || {
+            shared.keys.follow()?;
+            shared.keys.rotate_if_due(shared.clock.now(), every, &*shared.memory)?;
+            shared.keys.prune(shared.clock.now(), overlap, earliest, &*shared.memory)
+        }
+    });
+    let kept = kept.await;
     if let Err(error) = &kept {
         tracing::warn!(%error, "the HPKE keys stay as they were");
     }
     shared.health.set_keys_problem(kept.err().map(|error| error.to_string()));
+}
+
+/// Runs what waits for storage on a thread where nobody else waits for it.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| ShufflerError::Stopped)?
 }

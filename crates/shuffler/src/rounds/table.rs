@@ -131,9 +131,9 @@ impl Table {
         self.read().values().filter(over).map(Arc::clone).collect()
     }
 
-    /// Has all stores fold their log of arrivals.
-    pub(crate) fn fold(&self) {
-        self.read().values().for_each(|live| live.writer.fold());
+    /// Has all stores do the work that they leave for quiet moments.
+    pub(crate) fn maintain(&self) {
+        self.read().values().for_each(|live| live.writer.maintain());
     }
 
     /// When the oldest round opened that still takes reports.

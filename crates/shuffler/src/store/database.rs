@@ -193,6 +193,20 @@ fn set_up(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+impl From<rusqlite::Error> for ShufflerError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+/// What SQLite said, if it was SQLite.
+pub(crate) fn sqlite_error(error: &ShufflerError) -> Option<&rusqlite::Error> {
+    match error {
+        ShufflerError::Storage(error) => error.downcast_ref(),
+        _ => None,
+    }
+}
+
 pub(super) fn damaged(path: &Path, reason: &'static str) -> ShufflerError {
     ShufflerError::Damaged { path: path.to_owned(), reason }
 }

@@ -1,7 +1,7 @@
 //! The folder of all stores: a file per context, named by the context's hash.
 
 use super::sqlite::{LOGS, run_files};
-use super::{Memory, RoundStore, RoundTerms, SqliteStore, Stores};
+use super::{Memory, RoundStore, RoundTerms, SqliteMemory, SqliteStore, Stores};
 use crate::error::{Result, ShufflerError, at};
 use crate::witness::{CommitPoint, Witness};
 use sha2::{Digest, Sha256};
@@ -18,7 +18,7 @@ const DAMAGED: &str = ".damaged";
 /// SQLite files in one folder.
 pub struct SqliteFolder {
     folder: PathBuf,
-    memory: Arc<Memory>,
+    memory: Arc<SqliteMemory>,
     witness: Arc<dyn Witness>,
 }
 
@@ -36,15 +36,9 @@ impl SqliteFolder {
     /// If another process has it, or the system refuses.
     pub fn open(folder: &Path, witness: Arc<dyn Witness>) -> Result<Self> {
         make_private(folder)?;
-        let memory = Arc::new(Memory::open(&folder.join(MEMORY))?);
+        let memory = Arc::new(SqliteMemory::open(&folder.join(MEMORY))?);
         sync(folder)?;
         Ok(Self { folder: folder.to_owned(), memory, witness })
-    }
-
-    /// What outlives rounds.
-    #[must_use]
-    pub fn memory(&self) -> Arc<Memory> {
-        Arc::clone(&self.memory)
     }
 
     pub(super) fn path(&self, context: &RoundContext) -> PathBuf {
@@ -130,6 +124,10 @@ fn make_private(folder: &Path) -> Result<()> {
 }
 
 impl Stores for SqliteFolder {
+    fn memory(&self) -> Arc<dyn Memory> {
+        self.memory.clone()
+    }
+
     fn create(&self, context: &RoundContext, record: &RoundTerms) -> Result<Option<Box<dyn RoundStore>>> {
         if self.memory.is_finished(&hash(context))? {
             return Ok(None);

@@ -1,5 +1,6 @@
-//! What outlives a round: that it is over.
+//! [`Memory`] as one small SQLite file.
 
+use super::Memory;
 use crate::error::{Result, ShufflerError};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use shuffledp_wire::TaskHash;
@@ -19,11 +20,11 @@ CREATE TABLE IF NOT EXISTS tasks (server BLOB NOT NULL, task BLOB NOT NULL, PRIM
 
 /// One small file that also tells a second shuffler that the folder is taken.
 #[derive(Debug)]
-pub struct Memory {
+pub struct SqliteMemory {
     connection: Mutex<Connection>,
 }
 
-impl Memory {
+impl SqliteMemory {
     /// Opens or makes it, and holds it for this process alone.
     ///
     /// # Errors
@@ -56,12 +57,19 @@ impl Memory {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a context is over.
+    /// A context is over. Durable when it returns.
     ///
     /// # Errors
     ///
     /// What storage says.
-    pub fn is_finished(&self, context: &[u8; 32]) -> Result<bool> {
+    pub(super) fn finish(&self, context: &[u8; 32]) -> Result<()> {
+        self.connection().execute("INSERT OR IGNORE INTO finished VALUES (?1)", [context])?;
+        Ok(())
+    }
+}
+
+impl Memory for SqliteMemory {
+    fn is_finished(&self, context: &[u8; 32]) -> Result<bool> {
         let found = self
             .connection()
             .query_row("SELECT 1 FROM finished WHERE context = ?1", [context], |_| Ok(()))
@@ -69,56 +77,28 @@ impl Memory {
         Ok(found.is_some())
     }
 
-    /// A context is over. Durable when it returns.
-    ///
-    /// # Errors
-    ///
-    /// What storage says.
-    pub fn finish(&self, context: &[u8; 32]) -> Result<()> {
-        self.connection().execute("INSERT OR IGNORE INTO finished VALUES (?1)", [context])?;
-        Ok(())
-    }
-
-    /// A server has this task.
-    ///
-    /// # Errors
-    ///
-    /// What storage says.
-    pub fn know(&self, server: &[u8; 32], task: &TaskHash) -> Result<()> {
+    fn know(&self, server: &[u8; 32], task: &TaskHash) -> Result<()> {
         self.connection().execute("INSERT OR IGNORE INTO tasks VALUES (?1, ?2)", params![server, task.as_bytes()])?;
         Ok(())
     }
 
-    /// The tasks that a server was known to have.
-    ///
-    /// # Errors
-    ///
-    /// What storage says.
-    pub fn tasks(&self, server: &[u8; 32]) -> Result<Vec<TaskHash>> {
+    fn tasks(&self, server: &[u8; 32]) -> Result<Vec<TaskHash>> {
         let connection = self.connection();
         let mut statement = connection.prepare("SELECT task FROM tasks WHERE server = ?1")?;
         let tasks = statement.query_map([server], |row| Ok(TaskHash::from_bytes(row.get(0)?)))?;
         Ok(tasks.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Since when a key is the newest: `now` if it was not known.
-    ///
-    /// # Errors
-    ///
-    /// What storage says.
-    pub fn active_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
+    fn active_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
         self.since("activated", public, now)
     }
 
-    /// Since when a key is retired: `now` if it was not known.
-    ///
-    /// # Errors
-    ///
-    /// What storage says.
-    pub fn retired_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
+    fn retired_since(&self, public: &[u8; 32], now: u64) -> Result<u64> {
         self.since("retired", public, now)
     }
+}
 
+impl SqliteMemory {
     fn since(&self, table: &'static str, public: &[u8; 32], now: u64) -> Result<u64> {
         let connection = self.connection();
         let known = format!("SELECT since FROM {table} WHERE public = ?1");

@@ -4,7 +4,7 @@
 //!
 //! - No address, time or counter is stored. Reports lie in runs: files sorted by digest.
 //! - What is acknowledged is in a log first, which is a list of arrivals by nature; those that came together are put into random order before they are written. Every
-//!   `poll_seconds`, and every 8 MiB, the log becomes a run and is overwritten ([`RoundStore::fold`]).
+//!   `poll_seconds`, and every 8 MiB, the log becomes a run and is overwritten ([`RoundStore::maintain`]).
 //! - Six runs of one level are merged into one of the next, and all of them into one before a batch is sealed. The files go when the round is over.
 //!
 //! What remains, honestly: while a round is open, its runs say in which of a few stretches of time a report came (at most five runs of each level, so about a dozen; most
@@ -18,19 +18,27 @@ mod database;
 mod folder;
 mod log;
 mod memory;
+mod postgres;
 mod run;
 mod sqlite;
 mod upgrade;
 
+pub(crate) use database::sqlite_error;
 pub use folder::SqliteFolder;
 pub(crate) use folder::hash as context_hash;
-pub use memory::Memory;
+pub use memory::SqliteMemory;
+pub(crate) use postgres::LEASE;
+pub use postgres::PostgresStores;
 pub use sqlite::SqliteStore;
 
+use crate::config::Config;
 use crate::error::Result;
 use crate::permutation::Permute;
-use shuffledp_wire::{BatchId, RoundContext};
+use crate::witness::Witness;
+use shuffledp_host::Clock;
+use shuffledp_wire::{BatchId, RoundContext, TaskHash};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What a store says about its round, so that a restart knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +88,17 @@ pub enum Outcome {
     Short,
 }
 
+/// Who brings a round to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// This process, for now.
+    Ours,
+    /// Another one.
+    Anothers,
+    /// Nobody: it is over.
+    Over,
+}
+
 /// The store of one round. All calls come from one thread.
 pub trait RoundStore: Send {
     /// What it says about its round.
@@ -89,15 +108,17 @@ pub trait RoundStore: Send {
     ///
     /// # Errors
     ///
-    /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch; otherwise what storage says.
+    /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch, and where stores are shared after it found too few; otherwise what storage
+    /// says.
     fn add(&mut self, entries: Vec<OpaqueReport>) -> Result<()>;
 
-    /// Begins to fold the log of arrivals into the file and to empty it, order and all, unless that is under way. Says how the fold before ended.
+    /// Does the work that the store leaves for quiet moments; called every `poll_seconds`. It changes nothing that another method shows, and may go on after
+    /// this has returned; then the next call says how it ended.
     ///
     /// # Errors
     ///
     /// What storage says.
-    fn fold(&mut self) -> Result<()>;
+    fn maintain(&mut self) -> Result<()>;
 
     /// Counts, and if there are at least `min_batch` and the recorded minimum, fixes id and order: all in one transaction, so that a batch exists whole and large
     /// enough or not at all. Asked again, it answers the same.
@@ -135,6 +156,28 @@ pub trait RoundStore: Send {
 
 /// All stores.
 pub trait Stores: Send + Sync {
+    /// What outlives rounds.
+    fn memory(&self) -> Arc<dyn Memory>;
+
+    /// The clock that all share who use these stores; without one, the process's own is as good.
+    fn clock(&self) -> Option<Arc<dyn Clock>> {
+        None
+    }
+
+    /// Whether other processes use these stores, too.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Asks to bring a round to its end, or to go on with it for another while. A round has one such process at a time, and another when the first one is silent.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn claim(&self, _context: &RoundContext) -> Result<Claim> {
+        Ok(Claim::Ours)
+    }
+
     /// A store for a round, or `None` if its context had its batch or its end already.
     ///
     /// # Errors
@@ -142,7 +185,7 @@ pub trait Stores: Send + Sync {
     /// What storage says.
     fn create(&self, context: &RoundContext, record: &RoundTerms) -> Result<Option<Box<dyn RoundStore>>>;
 
-    /// Stores that an earlier process left behind. What it had finished and not yet deleted is deleted now. One that is
+    /// Stores that an earlier process left behind, or that another one uses. What was finished and not yet deleted is deleted now. One that is
     /// damaged keeps no other from being opened: it is named, set aside, and its context is over.
     ///
     /// # Errors
@@ -161,4 +204,50 @@ pub trait Stores: Send + Sync {
     ///
     /// What storage says. Before the context is remembered the store is intact.
     fn finish(&self, context: &RoundContext, store: Box<dyn RoundStore>) -> Result<()>;
+}
+
+/// What outlives rounds: which are over, since when keys are retired, and which tasks a server has. Calls block on storage.
+pub trait Memory: Send + Sync + std::fmt::Debug {
+    /// Whether the round with this hash of its context is over.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn is_finished(&self, context: &[u8; 32]) -> Result<bool>;
+
+    /// Remembers that a server has this task.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn know(&self, server: &[u8; 32], task: &TaskHash) -> Result<()>;
+
+    /// The tasks that a server was known to have.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn tasks(&self, server: &[u8; 32]) -> Result<Vec<TaskHash>>;
+
+    /// Since when a key is the newest, in milliseconds since 1970: `now` if it was not known.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn active_since(&self, public: &[u8; 32], now: u64) -> Result<u64>;
+
+    /// Since when a key is retired, in milliseconds since 1970: `now` if it was not known.
+    ///
+    /// # Errors
+    ///
+    /// What storage says.
+    fn retired_since(&self, public: &[u8; 32], now: u64) -> Result<u64>;
+}
+
+/// The stores that the configuration names.
+pub(crate) fn open(config: &Config, witness: Arc<dyn Witness>) -> Result<Arc<dyn Stores>> {
+    Ok(match &config.store {
+        Some(url) => Arc::new(PostgresStores::open(url, witness)?),
+        None => Arc::new(SqliteFolder::open(&config.data, witness)?),
+    })
 }

@@ -358,14 +358,15 @@ impl RoundStore for SqliteStore {
         drop(log);
         if len >= FOLD_AFTER {
             // They are on disk whatever becomes of the fold, which is tried again at every tick.
-            if let Err(error) = self.fold() {
+            if let Err(error) = self.maintain() {
                 tracing::warn!(%error, "the log of arrivals could not be folded; it is tried again");
             }
         }
         Ok(())
     }
 
-    fn fold(&mut self) -> Result<()> {
+    /// Begins to fold the log of arrivals into a run and to empty it, order and all, unless that is under way. Says how the fold before ended.
+    fn maintain(&mut self) -> Result<()> {
         if self.files.as_ref().and_then(|files| files.folding.as_ref()).is_some_and(|folding| !folding.is_finished()) {
             return Ok(());
         }
@@ -451,7 +452,7 @@ mod tests {
                 // A new one, and two that may be in this log, the other, or a run.
                 store.add([step, step / 2, step.saturating_sub(1)].map(entry).into()).unwrap();
                 match (step * 7 + run * 5) % 8 {
-                    0..=4 => store.fold().unwrap(),
+                    0..=4 => store.maintain().unwrap(),
                     5 => {
                         drop(store);
                         store = stores.unfinished().unwrap().remove(0);
