@@ -115,7 +115,7 @@ def ask(interpreter: Path) -> str:
 
 
 def headline() -> str:
-    """What the README says the answer is."""
+    """Returns the answer that the README states."""
     text = (ROOT / "python" / "README.md").read_text(encoding="utf-8")
     return re.search(r"print\(answer\)  # ([0-9.]+)", text).group(1)
 

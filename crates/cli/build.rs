@@ -36,8 +36,8 @@ fn main() -> io::Result<()> {
 /// The crates whose code is in the explorer's page.
 const IN_THE_PAGE: [&str; 4] = ["accounting", "explorer", "number", "question"];
 
-/// Puts the explorer's page into the program, unless it is missing or older than what it is made of:
-/// a page must not give other numbers than the program that carries it.
+/// Puts the explorer's page into the program, unless it is missing or older than what it is made
+/// of: a page must not give other numbers than the program that carries it.
 fn explorer(root: &Path, out: &Path) -> io::Result<()> {
     let page = root.join("target/explorer/explorer.html");
     // Cargo would treat a missing path as changed at every build. `make explorer` touches this file

@@ -34,7 +34,7 @@ def namespace() -> Sequence[str]:
 
 
 def run(command: Sequence[str], *, home: Path, folder: Path, more: Mapping[str, str] | None = None) -> str:
-    """What the command printed. The limit ends a run that hangs."""
+    """Returns the output of a command. The limit ends a run that hangs."""
     tools = str(Path(sys.executable).parent)
     environment = {
         **os.environ,

@@ -17,7 +17,7 @@ MOST_BYTES = 100_000
 
 
 def shown(path: pathlib.Path) -> list[tuple[str, int]]:
-    """What each code cell printed, and how many pictures it shows. A picture is of this run's coins."""
+    """Returns the output of each code cell, and its number of pictures. Pictures depend on this run's coins."""
     seen = []
     for cell in nbformat.read(path, 4).cells:
         if cell.cell_type == "code":

@@ -132,7 +132,7 @@ def test_a_budget_for_no_iteration_is_refused():
 
 
 class Pull:
-    """What pfl calls an algorithm: every user wants 0.25 added."""
+    """An algorithm of pfl: every user wants 0.25 added."""
 
     def simulate_one_user(self, model, dataset, central_context):
         return statistics(weight=float(len(dataset))), Metrics()

@@ -1,4 +1,4 @@
-"""What describes a question, for type checkers. The names are the command line's flags with ``_`` for ``-``."""
+"""Types of the parameters of a question. The names are the command line's flags with ``_`` for ``-``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What notebooks show. Upper bounds are rounded up and lower bounds down: a printed number is a claim."""
+"""The HTML that notebooks show. Upper bounds are rounded up and lower bounds down: a printed number is a claim."""
 
 from __future__ import annotations
 

@@ -300,7 +300,7 @@ def explain(
     standing: Optional[Standing] = None,
     max_order: Optional[float] = None,
 ) -> Answer:
-    """What every method says to a question, and which of them answers it.
+    """The answers of all methods to a question, and the chosen one.
 
     Exactly one of ``delta``, ``epsilon`` and ``order`` is given: then ε, δ or the Rényi divergence is asked for.
 

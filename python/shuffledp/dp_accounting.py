@@ -46,7 +46,7 @@ _ErrorDetails = _dp.PrivacyAccountant.CompositionErrorDetails
 
 # Not a string: dp_accounting's to_named_tuple takes those apart into their letters.
 class LocalRandomizer(enum.Enum):
-    """What a client does to its record, by name, where more is known of it than its ε0."""
+    """A client's randomizer by name, where more is known of it than its ε0."""
 
     ANY = "any"
     R_INF = "r-inf"
@@ -308,7 +308,7 @@ def _shuffled(event: Any) -> Optional[Tuple[str, Dict[str, Any]]]:
 
 
 def _local(event: _dp.DpEvent) -> Optional[Dict[str, Any]]:
-    """What a client does, in the accountant's words; None if it is not private at all."""
+    """Returns a client's mechanism in the accountant's terms; None if it is not private at all."""
     if isinstance(event, LocalDpEvent):
         return _local_randomizer(event)
     if isinstance(event, LocalProfileDpEvent):

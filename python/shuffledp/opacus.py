@@ -204,7 +204,7 @@ register_accountant("shuffle", ShuffleAccountant, force=True)
 
 
 class Shuffled(NamedTuple):
-    """What :func:`make_shuffled` returns."""
+    """The result of :func:`make_shuffled`."""
 
     module: Any
     optimizer: ShuffledOptimizer

@@ -39,5 +39,5 @@ def participate(config: Union[str, PathLike[str]], vector: Optional[Vector] = No
 
 
 def status(config: Union[str, PathLike[str]]) -> Dict[str, Any]:
-    """What the client of a configuration file has spent of its budget; also while it runs. The fields of ``shuffledp client --status --json``."""
+    """Returns the spent budget of the client of a configuration file, also while it runs: the fields of ``shuffledp client --status --json``."""
     return _client_status(config)

@@ -20,16 +20,15 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Told of each round as it happens, asked for ε or δ at any time. Adjacency is replace-one.
 ///
-/// What only the clients see of a round (the model a gradient is taken at) may depend on what earlier rounds showed. What the accountant is told (how
-/// many clients, which ε0, whether there is a next round) may not.
+/// What only the clients see of a round (the model a gradient is taken at) may depend on what
+/// earlier rounds showed. What the accountant is told (how many clients, which ε0, whether there is
+/// a next round) may not.
 ///
-/// >>> import shuffledp
-/// >>> accountant = shuffledp.Accountant()
-/// >>> training = dict(clients=1_000_000, sampled=1000, randomizer="ldp-sgd", local_epsilon=2)
-/// >>> round(accountant.compose(**training, count=100_000).epsilon(1e-8), 5)
-/// 0.10951
-/// >>> round(accountant.compose(clients=1_000_000, randomizer="krr", categories=16, local_epsilon=1).epsilon(1e-8), 5)
-/// 0.10954
+/// >>> import shuffledp >>> accountant = shuffledp.Accountant() >>> training =
+/// dict(clients=1_000_000, sampled=1000, randomizer="ldp-sgd", local_epsilon=2) >>>
+/// round(accountant.compose(**training, count=100_000).epsilon(1e-8), 5) 0.10951 >>>
+/// round(accountant.compose(clients=1_000_000, randomizer="krr", categories=16,
+/// local_epsilon=1).epsilon(1e-8), 5) 0.10954
 ///
 /// What composes returns the accountant itself. To keep within a budget, ask before each round:
 ///
@@ -74,7 +73,8 @@ impl Accountant {
         self.state().inner.clone()
     }
 
-    /// Changes what happened, and returns the accountant. All or nothing, and what was answered before is forgotten.
+    /// Changes what happened, and returns the accountant. All or nothing, and what was answered
+    /// before is forgotten.
     fn change<'py>(
         slf: &Bound<'py, Self>,
         change: impl FnOnce(&mut Inner) -> shuffledp_accounting::Result<()>,
@@ -115,7 +115,8 @@ impl Accountant {
         })?
         .map_err(raised)?;
         let mut state = self.state();
-        // Another thread may have composed something meanwhile: then it is the answer to what was asked, and not to what comes.
+        // Another thread may have composed something meanwhile: then it is the answer to what was
+        // asked, and not to what comes.
         if state.inner == before {
             state.answers.truncate(CAPACITY - 1);
             state.answers.insert(0, (asked, answer));
@@ -131,7 +132,8 @@ impl Accountant {
         Self::holding(Inner::new())
     }
 
-    /// A round happened `count` times. Its arguments are those of `shuffledp.epsilon`, but for `rounds`, `standing` and `max_order`.
+    /// A round happened `count` times. Its arguments are those of `shuffledp.epsilon`, but for
+    /// `rounds`, `standing` and `max_order`.
     ///
     /// Nothing is recorded if the round cannot be accounted for.
     #[pyo3(
@@ -147,9 +149,11 @@ impl Accountant {
         Self::change(slf, |inner| inner.compose(round, count))
     }
 
-    /// Whether ε at `delta` would be above `epsilon` if such a round happened `count` times more. Nothing is recorded.
+    /// Whether ε at `delta` would be above `epsilon` if such a round happened `count` times more.
+    /// Nothing is recorded.
     ///
-    /// The arguments are those of `compose`. The answer is exact: after the last round of which this says False, `epsilon(delta)` is at most `epsilon`.
+    /// The arguments are those of `compose`. The answer is exact: after the last round of which
+    /// this says False, `epsilon(delta)` is at most `epsilon`.
     #[pyo3(
         signature = (*, epsilon, delta, count=1, **round),
         text_signature = "($self, *, epsilon, delta, clients, sampled=None, check_in=None, drop_out=None, randomizer=None, local_epsilon=None, local_delta=None, sigma=None, sensitivity=None, categories=None, dimension=None, share=None, profile=None, count=1)"
@@ -172,11 +176,11 @@ impl Accountant {
         Ok(!fits.map_err(unlearned)?)
     }
 
-    /// How many more such rounds fit, so that ε at `delta` stays at most `epsilon`: the next one would exceed it. No more than 2^20 are looked for.
+    /// How many more such rounds fit, so that ε at `delta` stays at most `epsilon`: the next one
+    /// would exceed it. No more than 2^20 are looked for.
     ///
-    /// >>> import shuffledp
-    /// >>> shuffledp.Accountant().rounds_left(epsilon=0.5, delta=1e-6, clients=60_000, sampled=600, local_epsilon=1)
-    /// 73048
+    /// >>> import shuffledp >>> shuffledp.Accountant().rounds_left(epsilon=0.5, delta=1e-6,
+    /// clients=60_000, sampled=600, local_epsilon=1) 73048
     #[pyo3(
         signature = (*, epsilon, delta, **round),
         text_signature = "($self, *, epsilon, delta, clients, sampled=None, check_in=None, drop_out=None, randomizer=None, local_epsilon=None, local_delta=None, sigma=None, sensitivity=None, categories=None, dimension=None, share=None, profile=None)"
@@ -197,14 +201,16 @@ impl Accountant {
         left.map_err(unlearned)
     }
 
-    /// An output with Gaussian noise, not shuffled, happened `count` times. `noise_multiplier` is the noise's standard deviation over the clipping
-    /// norm C; replacing a record moves a sum by up to 2C.
+    /// An output with Gaussian noise, not shuffled, happened `count` times. `noise_multiplier` is
+    /// the noise's standard deviation over the clipping norm C; replacing a record moves a sum by
+    /// up to 2C.
     ///
     /// >>> import shuffledp
     /// >>> round(shuffledp.Accountant().compose_gaussian(noise_multiplier=20).epsilon(1e-6), 3)
     /// 0.397
     ///
-    /// With `sampling_probability` it is a sum over a Poisson sample, in which every record is with that probability on its own, as in DP-SGD.
+    /// With `sampling_probability` it is a sum over a Poisson sample, in which every record is with
+    /// that probability on its own, as in DP-SGD.
     #[pyo3(signature = (*, noise_multiplier, sampling_probability=None, count=1))]
     fn compose_gaussian<'py>(
         slf: &Bound<'py, Self>,
@@ -227,8 +233,8 @@ impl Accountant {
         Self::change(slf, |inner| inner.compose_release(release, count))
     }
 
-    /// An output with Laplace noise, not shuffled, happened `count` times. `noise_multiplier` is the noise's scale over the ℓ1 clipping norm C; replacing
-    /// a record moves a sum by up to 2C.
+    /// An output with Laplace noise, not shuffled, happened `count` times. `noise_multiplier` is
+    /// the noise's scale over the ℓ1 clipping norm C; replacing a record moves a sum by up to 2C.
     #[pyo3(signature = (*, noise_multiplier, count=1))]
     fn compose_laplace<'py>(
         slf: &Bound<'py, Self>,
@@ -240,8 +246,8 @@ impl Accountant {
         Self::change(slf, |inner| inner.compose_release(release, count))
     }
 
-    /// An answer by randomized response, not shuffled, happened `count` times: with probability `noise_parameter` one of `num_buckets` values at
-    /// random, else the true one.
+    /// An answer by randomized response, not shuffled, happened `count` times: with probability
+    /// `noise_parameter` one of `num_buckets` values at random, else the true one.
     #[pyo3(signature = (*, noise_parameter, num_buckets, count=1))]
     fn compose_randomized_response<'py>(
         slf: &Bound<'py, Self>,
@@ -262,8 +268,10 @@ impl Accountant {
 
     /// At least the ε of everything so far at `delta`; 0 if nothing happened.
     ///
-    /// Rounds of many different kinds are composed anew whenever this is asked. With `incremental` the composition is kept, and asking after one more round takes the same time
-    /// however many there were. That is an upper bound too, at most about 0.1 % larger; it is not the number that `would_exceed` goes by.
+    /// Rounds of many different kinds are composed anew whenever this is asked. With `incremental`
+    /// the composition is kept, and asking after one more round takes the same time however many
+    /// there were. That is an upper bound too, at most about 0.1 % larger; it is not the number
+    /// that `would_exceed` goes by.
     #[pyo3(signature = (delta, *, incremental=false))]
     fn epsilon(&self, py: Python<'_>, delta: f64, incremental: bool) -> PyResult<f64> {
         if incremental { self.running_epsilon(py, delta) } else { self.ask(py, Asked::EpsilonAt(delta)) }
@@ -274,14 +282,14 @@ impl Accountant {
         self.ask(py, Asked::DeltaAt(epsilon))
     }
 
-    /// What is left if the shuffler colludes with the server: the local ε of every round, and the ε of every other output, added up. Also ε at δ = 0. Infinite if
-    /// something has no ε without a δ.
+    /// Returns ε if the shuffler colludes with the server: the local ε of every round, and the ε of
+    /// every other output, added up. Also ε at δ = 0. Infinite if something has no ε without a δ.
     fn local_epsilon(&self) -> f64 {
         self.state().inner.local_epsilon()
     }
 
-    /// The privacy loss of everything so far, rounded up: losses, their probabilities, and the probability that counts as an infinite loss. See
-    /// `shuffledp.loss_distribution`.
+    /// The privacy loss of everything so far, rounded up: losses, their probabilities, and the
+    /// probability that counts as an infinite loss. See `shuffledp.loss_distribution`.
     #[pyo3(name = "_loss_distribution")]
     fn loss_distribution<'py>(&self, py: Python<'py>) -> PyResult<Exported<'py>> {
         let inner = self.inner();
@@ -312,7 +320,8 @@ impl Accountant {
         Ok(Self::holding(guarded(|| Inner::load(text))?.map_err(raised)?))
     }
 
-    /// Writes the state to a file: beside it first, then in its place, so that a crash leaves the old or the new one.
+    /// Writes the state to a file: beside it first, then in its place, so that a crash leaves the
+    /// old or the new one.
     fn save(&self, path: PathBuf) -> PyResult<()> {
         let text = self.to_json()?;
         let mut beside = path.clone().into_os_string();
@@ -372,7 +381,8 @@ fn loss_distribution<'py>(py: Python<'py>, rounds: Option<&Bound<'py, PyDict>>) 
     exported(py, inner)
 }
 
-/// How far apart two neighbouring datasets' sums are, in units of the noise: 2C over it, rounded up.
+/// How far apart two neighbouring datasets' sums are, in units of the noise: 2C over it, rounded
+/// up.
 fn shift(noise_multiplier: f64) -> PyResult<f64> {
     let least = 2.0 / Release::MAX_PARAMETER;
     // NaN is not contained in any range.

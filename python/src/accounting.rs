@@ -27,20 +27,22 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The ε that belongs to a δ: the tightest upper bound of sufficient standing.
 ///
-/// Arguments other than `delta` describe the question, in the words of the command line: `clients`; `sampled`, or `check_in` and
-/// `drop_out`; `randomizer` with its parameters (`local_epsilon`, `local_delta`, `sigma`, `sensitivity`, `categories`, `dimension`, `profile`); `rounds`;
+/// Arguments other than `delta` describe the question, in the words of the command line: `clients`;
+/// `sampled`, or `check_in` and `drop_out`; `randomizer` with its parameters (`local_epsilon`,
+/// `local_delta`, `sigma`, `sensitivity`, `categories`, `dimension`, `profile`); `rounds`;
 /// `adjacency`; `standing` and `max_order`.
 ///
-/// A thousand of a million clients participate in each of 100,000 rounds, with any randomizer with local ε = 2:
+/// A thousand of a million clients participate in each of 100,000 rounds, with any randomizer with
+/// local ε = 2:
 ///
-/// >>> import shuffledp
-/// >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 5)
-/// 0.13755
+/// >>> import shuffledp >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000,
+/// local_epsilon=2, rounds=100_000, delta=1e-8), 5) 0.13755
 ///
-/// Of a randomizer that has no name here its local privacy profile is enough: points (ε, δ) that no two of its inputs exceed, from ε = 0 on.
+/// Of a randomizer that has no name here its local privacy profile is enough: points (ε, δ) that no
+/// two of its inputs exceed, from ε = 0 on.
 ///
-/// >>> profile = [(0, 0.3), (0.5, 0.1), (1, 0.02), (2, 0)]
-/// >>> round(shuffledp.epsilon(clients=10_000, randomizer="profile", profile=profile, delta=1e-6), 5)
+/// >>> profile = [(0, 0.3), (0.5, 0.1), (1, 0.02), (2, 0)] >>>
+/// round(shuffledp.epsilon(clients=10_000, randomizer="profile", profile=profile, delta=1e-6), 5)
 /// 0.03303
 ///
 /// Where nothing bounds it, it is infinite or an error, never a smaller number:
@@ -76,10 +78,10 @@ fn answer(py: Python<'_>, asked: Asked) -> PyResult<f64> {
     Ok(outcome.best.value)
 }
 
-/// What every method says to a question, and which of them answers it.
+/// The answers of all methods to a question, and the chosen one.
 ///
-/// Exactly one of `delta`, `epsilon` and `order` is given: then ε, δ or the Rényi divergence is asked for. The other arguments describe the question, as
-/// for `epsilon()`.
+/// Exactly one of `delta`, `epsilon` and `order` is given: then ε, δ or the Rényi divergence is
+/// asked for. The other arguments describe the question, as for `epsilon()`.
 ///
 /// >>> import shuffledp
 /// >>> answer = shuffledp.explain(clients=10_000, randomizer="rr", local_epsilon=1, delta=1e-6)
@@ -108,7 +110,8 @@ fn explain(
     Answer::new(py, outcome(py, arguments.asked_at(target)?)?)
 }
 
-/// Upper bounds on the Rényi divergence of all rounds together, one for each order: the smallest of sufficient standing, infinite where none applies.
+/// Upper bounds on the Rényi divergence of all rounds together, one for each order: the smallest of
+/// sufficient standing, infinite where none applies.
 #[pyfunction]
 #[pyo3(name = "_rdp", signature = (orders, **question))]
 fn rdp<'py>(
@@ -164,7 +167,7 @@ pub(crate) struct PrivacyBound {
     order: Option<f64>,
     /// Paper, theorem, version.
     citation: String,
-    /// What a reader should know.
+    /// A note for the reader.
     note: String,
 }
 
@@ -267,13 +270,13 @@ impl Answer {
         self.bounds.iter().map(|bound| bound.clone_ref(py)).collect()
     }
 
-    /// What whoever reads the number must know.
+    /// Warnings for the reader of the number.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         warnings(&self.outcome)
     }
 
-    /// What the number takes for granted.
+    /// The assumptions of the number.
     #[getter]
     fn assumptions(&self) -> Vec<String> {
         words::assumptions(self.outcome.question(), None)
@@ -291,10 +294,9 @@ impl Answer {
 
     /// A paragraph for a privacy review or a paper, in Markdown.
     ///
-    /// >>> import shuffledp
-    /// >>> answer = shuffledp.explain(clients=10_000, local_epsilon=1, rounds=10, delta=1e-6)
-    /// >>> answer.statement().startswith("**Privacy.** The protocol has 10 rounds, in each of which all 10,000 clients participate")
-    /// True
+    /// >>> import shuffledp >>> answer = shuffledp.explain(clients=10_000, local_epsilon=1,
+    /// rounds=10, delta=1e-6) >>> answer.statement().startswith("**Privacy.** The protocol has 10
+    /// rounds, in each of which all 10,000 clients participate") True
     fn statement(&self) -> String {
         Statement::of(&self.outcome).markdown()
     }

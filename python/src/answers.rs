@@ -30,7 +30,7 @@ pub(crate) fn outcome(py: Python<'_>, asked: Asked) -> PyResult<Outcome> {
     asked.read(survey).map_err(unanswered)
 }
 
-/// What decides what methods say. Debug prints every number in full.
+/// Returns a key of everything that determines the answers. Debug prints every number in full.
 fn key(asked: &Asked) -> String {
     format!("{:?} {:?} {:?}", asked.question, asked.target, asked.options)
 }
@@ -44,7 +44,8 @@ fn latest<T>(work: impl FnOnce(&mut LruCache<String, Survey>) -> T) -> T {
     work(latest.get_or_insert_with(|| LruCache::new(CAPACITY)))
 }
 
-/// From here the caller is so many frames away: the function that asks, the one that names unknown arguments, and the one that goes through arrays.
+/// From here the caller is so many frames away: the function that asks, the one that names unknown
+/// arguments, and the one that goes through arrays.
 const FRAMES: i32 = 4;
 
 /// Hands on what whoever reads a bare number must know.

@@ -1,4 +1,5 @@
-//! Keyword arguments, turned into what is given of a question: the parameter table's names with `_` for `-`.
+//! Keyword arguments, turned into what is given of a question: the parameter table's names with `_`
+//! for `-`.
 
 use crate::errors::{ParameterError, out_of_range, raised, worded};
 use crate::randomizers::Made;
@@ -17,7 +18,7 @@ use shuffledp_randomizers::dispatch::VectorShape;
 #[derive(Default)]
 pub(crate) struct Arguments {
     given: Given,
-    /// What vectors a randomizer works on that was handed over in place of a name.
+    /// The shape of the vectors of a randomizer that was passed instead of a name.
     shape: Option<VectorShape>,
 }
 
@@ -105,12 +106,13 @@ impl Arguments {
     pub(crate) fn asked_at(&self, target: Target) -> PyResult<Asked> {
         let (options, widest) = (self.given.options().map_err(worded)?, self.given.standing().map_err(worded)?);
         let question = self.question()?;
-        // Before the answers that are remembered are searched: NaN equals nothing, and would be asked again each time.
+        // Before the answers that are remembered are searched: NaN equals nothing, and would be
+        // asked again each time.
         target.check().map_err(raised)?;
         Ok(Asked { question, target, options, widest })
     }
 
-    /// What is looked for, and what it has to meet.
+    /// Returns the goal of a calibration.
     pub(crate) fn calibration(&self, unknown: Unknown, target_epsilon: f64, delta: f64) -> PyResult<(Question, Goal)> {
         let options = self.given.options().map_err(worded)?;
         let goal = Goal { target_epsilon, delta, widest: self.given.standing().map_err(worded)?, options };
@@ -128,7 +130,7 @@ impl Arguments {
         self.given.optional_scheme().map_err(worded)
     }
 
-    /// What accounting needs to know of the randomizer.
+    /// Returns the randomizer as accounting describes it.
     pub(crate) fn randomizer(&self) -> PyResult<RandomizerSpec> {
         self.given.randomizer().map_err(worded)
     }

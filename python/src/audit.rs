@@ -17,11 +17,15 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(audit, module)?)
 }
 
-/// Runs a randomizer and the shuffle, attacks what comes out as well as anybody can, and bounds ε from below beside what is claimed.
+/// Runs a randomizer and the shuffle, attacks what comes out as well as anybody can, and bounds ε
+/// from below beside what is claimed.
 ///
-/// The randomizer is one of `shuffledp.randomizers`, or a name with its parameters, as for `epsilon()`; with `clients` (and `sampled`, or `check_in` and `drop_out`) a round is audited as
-/// well. `trials` measured rounds for each bound; all bounds hold together with probability `confidence`; `delta` is that of a round, and of noise that is not pure. With a `seed` coins come from a simulation's generator and the
-/// same audit can be run again; else from the one that clients use.
+/// The randomizer is one of `shuffledp.randomizers`, or a name with its parameters, as for
+/// `epsilon()`; with `clients` (and `sampled`, or `check_in` and `drop_out`) a round is audited as
+/// well. `trials` measured rounds for each bound; all bounds hold together with probability
+/// `confidence`; `delta` is that of a round, and of noise that is not pure. With a `seed` coins
+/// come from a simulation's generator and the same audit can be run again; else from the one that
+/// clients use.
 ///
 /// `passed` says that nothing contradicts the claims. That proves nothing; a failure is evidence.
 ///
@@ -122,7 +126,7 @@ impl<G: Generators> Visitor for Auditor<G> {
 /// A claim, and what was measured of it.
 #[pyclass(module = "shuffledp", frozen, get_all)]
 pub(crate) struct AuditFinding {
-    /// What accounting promises.
+    /// The claimed ε.
     claimed_epsilon: f64,
     /// At this δ; 0 if the promise is pure.
     delta: f64,
@@ -185,14 +189,14 @@ impl AuditFinding {
     }
 }
 
-/// What an audit found: the fields of the command line's `--json`.
+/// The result of an audit: the fields of the command line's `--json`.
 #[pyclass(module = "shuffledp", frozen, get_all)]
 pub(crate) struct AuditReport {
     /// Name and parameters, as the mechanism itself says.
     randomizer: Py<PyDict>,
     /// Coordinates of a vector.
     dimension: u32,
-    /// Who speaks in the round; None if no round was audited.
+    /// The participation in the round; None if no round was audited.
     scheme: Option<Py<PyDict>>,
     /// With this probability all bounds hold together.
     confidence: f64,
@@ -240,7 +244,7 @@ impl AuditReport {
     }
 }
 
-/// What JSON says, as Python has it.
+/// Converts JSON to a Python dict.
 fn dict_of(py: Python<'_>, text: serde_json::Result<String>) -> PyResult<Py<PyDict>> {
     let text = text.map_err(|error| NumericalError::new_err(error.to_string()))?;
     Ok(py.import("json")?.call_method1("loads", (text,))?.cast_into::<PyDict>()?.unbind())
@@ -260,7 +264,7 @@ impl AuditReport {
         if self.seed.is_some() { "simulation" } else { "released" }
     }
 
-    /// What is claimed of one report.
+    /// The claimed ε of one report.
     #[getter]
     fn claimed_local_epsilon(&self) -> f64 {
         self.local.get().claimed_epsilon
@@ -272,7 +276,7 @@ impl AuditReport {
         self.local.get().delta
     }
 
-    /// What the ε of one report is at least.
+    /// The measured lower bound on the ε of one report.
     #[getter]
     fn measured_epsilon_lower(&self) -> f64 {
         self.local.get().measured_epsilon_lower

@@ -16,21 +16,19 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The local ε, σ, number of rounds or clients, sample or check-in rate that meets a target ε.
 ///
-/// `solve` names the argument that is looked for ("local_epsilon", "sigma", "rounds", "clients", "sampled" or "check_in") and that is then left out; the others describe
-/// the question, as for `epsilon()`. The answer meets the target when it is asked for its ε, and the next value beyond it does not. A target that
-/// no value meets is an error, which says how near one can come.
+/// `solve` names the argument that is looked for ("local_epsilon", "sigma", "rounds", "clients",
+/// "sampled" or "check_in") and that is then left out; the others describe the question, as for
+/// `epsilon()`. The answer meets the target when it is asked for its ε, and the next value beyond
+/// it does not. A target that no value meets is an error, which says how near one can come.
 ///
 /// How many rounds fit into ε = 0.2, if a thousand of a million clients participate in each?
 ///
-/// >>> import shuffledp
-/// >>> found = shuffledp.calibrate(
-/// ...     solve="rounds", target_epsilon=0.2, delta=1e-8, clients=1_000_000, sampled=1000, local_epsilon=2
-/// ... )
-/// >>> found.value, found.next_value, found.epsilon <= 0.2 < found.next_epsilon
-/// (204629, 204630, True)
+/// >>> import shuffledp >>> found = shuffledp.calibrate( ...     solve="rounds",
+/// target_epsilon=0.2, delta=1e-8, clients=1_000_000, sampled=1000, local_epsilon=2 ... ) >>>
+/// found.value, found.next_value, found.epsilon <= 0.2 < found.next_epsilon (204629, 204630, True)
 ///
-/// >>> shuffledp.calibrate(solve="clients", target_epsilon=1e-9, delta=1e-8, local_epsilon=2, rounds=1000)  # doctest: +ELLIPSIS
-/// Traceback (most recent call last):
+/// >>> shuffledp.calibrate(solve="clients", target_epsilon=1e-9, delta=1e-8, local_epsilon=2,
+/// rounds=1000)  # doctest: +ELLIPSIS Traceback (most recent call last):
 ///     ...
 /// shuffledp.NoAnswerError: no clients meets ε ≤ 1e-9 at δ = 1e-8: the best is ε ≤ ...
 #[pyfunction]
@@ -89,13 +87,14 @@ impl Calibration {
 
 #[pymethods]
 impl Calibration {
-    /// What was solved for.
+    /// The parameter that was solved for.
     #[getter]
     fn solved(&self) -> String {
         name(self.unknown)
     }
 
-    /// The answer: the largest value that meets the target, or for σ and clients the smallest. Whole for counts, else of five significant digits.
+    /// The answer: the largest value that meets the target, or for σ and clients the smallest.
+    /// Whole for counts, else of five significant digits.
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.number(py, self.solved.value)
@@ -143,7 +142,7 @@ impl Calibration {
         self.solved.bound.id
     }
 
-    /// What that is worth.
+    /// The status of that ε.
     #[getter]
     fn standing(&self) -> &str {
         self.solved.bound.standing.word(self.solved.bound.kind)

@@ -61,7 +61,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ReportError", py.get_type::<ReportError>())
 }
 
-/// What is wrong with a question.
+/// Returns the exception for a refused question.
 pub(crate) fn worded(refusal: Refusal) -> PyErr {
     let text = refusal.words(Spelling::Keywords);
     match refusal {

@@ -62,8 +62,9 @@ pub(crate) fn interruptible<T: Send + 'static>(
     interruptible_steps(py, |_| work())
 }
 
-/// Runs `work` on a thread of its own. If Python's signal handlers raise meanwhile (`KeyboardInterrupt`), that is returned at once, and the
-/// work, which only computes, is told that nobody waits any more.
+/// Runs `work` on a thread of its own. If Python's signal handlers raise meanwhile
+/// (`KeyboardInterrupt`), that is returned at once, and the work, which only computes, is told that
+/// nobody waits any more.
 pub(crate) fn interruptible_steps<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Waiting) -> T + Send + 'static,
@@ -94,8 +95,8 @@ pub(crate) fn interruptible_steps<T: Send + 'static>(
     }
 }
 
-/// The threads that parallel sums run on. A process made by `fork` has none of its parent's threads and would wait for them forever, so
-/// it gets its own.
+/// The threads that parallel sums run on. A process made by `fork` has none of its parent's threads
+/// and would wait for them forever, so it gets its own.
 pub(crate) fn pool() -> PyResult<Arc<ThreadPool>> {
     static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
     let process = std::process::id();

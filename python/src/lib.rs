@@ -1,7 +1,8 @@
-//! The native half of the Python package `shuffledp`: one file per room, each adding what it binds to the one module.
+//! The native half of the Python package `shuffledp`: one file per room, each adding what it binds
+//! to the one module.
 //!
-//! Functions take the words of the command line as keyword arguments, with `_` for `-`. Whatever may take long runs with the interpreter released,
-//! and Ctrl-C is heard meanwhile ([`interrupt`]).
+//! Functions take the words of the command line as keyword arguments, with `_` for `-`. Whatever
+//! may take long runs with the interpreter released, and Ctrl-C is heard meanwhile ([`interrupt`]).
 
 mod accountant;
 mod accounting;

@@ -1,4 +1,5 @@
-//! A client of a real deployment: the program of `shuffledp client`, with Python's own vectors if it has any.
+//! A client of a real deployment: the program of `shuffledp client`, with Python's own vectors if
+//! it has any.
 
 use crate::errors::{ParameterError, ShuffledpError, unlearned};
 use crate::interrupt::guarded;
@@ -30,7 +31,8 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// How long Ctrl-C may go unheard.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Takes part in the task of a configuration file until it is over ("finished"), the budget is spent ("budget-spent") or it is told to stop.
+/// Takes part in the task of a configuration file until it is over ("finished"), the budget is
+/// spent ("budget-spent") or it is told to stop.
 #[pyfunction]
 #[pyo3(name = "_participate", signature = (path, vector=None))]
 fn participate(py: Python<'_>, path: PathBuf, vector: Option<Py<PyAny>>) -> PyResult<&'static str> {
@@ -74,7 +76,8 @@ fn run(config: &ClientConfig, vectors: Option<Arc<dyn Vectors>>, shutdown: Shutd
     })
 }
 
-/// What a client has spent, as `shuffledp client --status --json` says it; also while it runs.
+/// Returns the spent budget of a client as `shuffledp client --status --json` prints it; also while
+/// it runs.
 #[pyfunction]
 #[pyo3(name = "_client_status")]
 fn status(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
@@ -95,7 +98,8 @@ impl Vectors for Called {
                 Ok(flat.extract::<PyReadonlyArray1<'_, f32>>()?.as_slice()?.to_vec())
             };
             called().map_err(|error| {
-                // Said on this machine alone, and the client goes on: who stops asking the server after a coin has told how it fell.
+                // Said on this machine alone, and the client goes on: who stops asking the server
+                // after a coin has told how it fell.
                 error.write_unraisable(py, Some(self.0.bind(py)));
                 ClientError::Vector("its function raised an exception".to_owned())
             })

@@ -112,8 +112,9 @@ impl Training {
         begun.map_err(unlearned)
     }
 
-    /// Runs one round, or unless told `singly` more, while that takes no time and nothing is evaluated. Returns how many are done, what was evaluated if
-    /// anything was, and whether the run is over.
+    /// Runs one round, or unless told `singly` more, while that takes no time and nothing is
+    /// evaluated. Returns how many are done, what was evaluated if anything was, and whether the
+    /// run is over.
     #[pyo3(signature = (*, singly=false))]
     fn advance<'py>(&self, py: Python<'py>, singly: bool) -> PyResult<(u64, Option<Bound<'py, PyAny>>, bool)> {
         let pool = pool()?;
@@ -160,7 +161,7 @@ impl Training {
         self.clients
     }
 
-    /// What whoever reads the result must know.
+    /// Warnings for the reader of the result.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.iter().cloned().chain(self.run().simulation().warning()).collect()
@@ -172,7 +173,8 @@ impl Training {
         Accountant::holding(self.run().simulation().ledger().accountant().clone())
     }
 
-    /// How many rounds the budget allows, of those of the configuration, and at least ε after them; None without privacy.
+    /// How many rounds the budget allows, of those of the configuration, and at least ε after them;
+    /// None without privacy.
     fn plan(&self, py: Python<'_>) -> PyResult<(u64, Option<f64>)> {
         py.detach(|| guarded(|| self.run().simulation().plan()))?.map_err(unlearned)
     }

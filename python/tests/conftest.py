@@ -1,4 +1,4 @@
-"""What the tests share: the command line's program, and a last line that `make test` can count."""
+"""Shared fixtures: the command line's program, and a last line that `make test` can count."""
 
 from __future__ import annotations
 

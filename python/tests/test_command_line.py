@@ -137,7 +137,7 @@ def test_where_nothing_answers_the_reasons_are_said():
 
 
 def test_the_types_know_the_tables():
-    """What type checkers are told is what the native half accepts."""
+    """The stubs list exactly the arguments that the native half accepts."""
     import typing
 
     from shuffledp import _arguments

@@ -241,7 +241,7 @@ def test_events_are_as_tight_as_the_best_bound(event, question):
 
 
 def test_a_profile_may_come_from_dp_accounting():
-    """What dp_accounting knows of what a client does, shuffled: points of its own loss distribution."""
+    """A client's mechanism by dp_accounting's own loss distribution, shuffled."""
     loss = theirs(GAUSSIAN)
     epsilons = [i / 50 for i in range(150)]
     points = list(zip(epsilons, loss.get_delta_for_epsilon(epsilons)))
@@ -371,7 +371,7 @@ def test_calibrate_dp_mechanism_searches_by_itself():
 
 @pytest.mark.parametrize("rate, noise, steps", [(0.01, 1.0, 1000), (0.05, 2.0, 200), (0.5, 5.0, 50)])
 def test_a_history_of_dp_sgd_stands_beside_shuffled_rounds(rate, noise, steps):
-    """What dp_accounting says of the same pair."""
+    """Returns dp_accounting's answer for the same pair."""
     step = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(noise))
     training = dp_accounting.SelfComposedDpEvent(step, steps)
     theirs = pld.PLDAccountant(REPLACE_ONE).compose(training).get_epsilon(1e-6)

@@ -19,7 +19,7 @@ MOST_BYTES = 100_000
 
 
 def shown(cell: Any) -> list[str]:
-    """What a reader sees of a cell's outputs: text as it is, of a picture only that there is one."""
+    """Returns a cell's outputs as a reader sees them: text as it is, and a mark for each picture."""
     seen = []
     for output in cell.get("outputs", []):
         data = output.get("data", {})

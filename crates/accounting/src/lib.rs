@@ -8,7 +8,8 @@
 //! neighbouring datasets differ in the record of one client. [`scheme::Adjacency`] has the words;
 //! [`catalogue::Method::covers`] says which method speaks of which.
 
-// Only `numerics::elementary` knows the errors of elementary functions; tests may ask the platform's.
+// Only `numerics::elementary` knows the errors of elementary functions; tests may ask the
+// platform's.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod accountant;

@@ -1,5 +1,5 @@
-//! ε after every round of different kinds, composed incrementally: never below the truth, hardly above
-//! what composing everything anew gives.
+//! ε after every round of different kinds, composed incrementally: never below the truth, hardly
+//! above what composing everything anew gives.
 #![allow(clippy::unwrap_used)]
 
 use shuffledp_accounting::accountant::{Accountant, Running};
@@ -19,8 +19,8 @@ fn round(i: u64) -> Round {
     Round { scheme, randomizer: RandomizerSpec::new(mechanism).unwrap() }
 }
 
-/// Both sides: what is kept is at most 0.1 % above what is composed anew, and below it by no more than
-/// two upper bounds on one number may differ.
+/// Both sides: what is kept is at most 0.1 % above what is composed anew, and below it by no more
+/// than two upper bounds on one number may differ.
 #[test]
 fn after_every_round_it_is_what_composing_anew_gives() {
     let (mut accountant, mut running) = (Accountant::new(), Running::default());

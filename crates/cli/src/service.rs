@@ -116,7 +116,8 @@ where
                 match fresh {
                     Ok(fresh) => {
                         if let (Some(set), Some(to)) = (&level, (configured.log_level)(&fresh)) {
-                            // It fails only if the log is gone, and with it whoever would read this.
+                            // It fails only if the log is gone, and with it whoever would read
+                            // this.
                             let _ = set.reload(lines(to));
                         }
                         if reloads.send(fresh).await.is_err() {
@@ -214,7 +215,7 @@ pub(crate) fn rotated(args: &KeyArgs, key_id: u8) -> Result<(), Failure> {
     output::print(&format!("key {key_id} is the newest now\n"))
 }
 
-/// What a check found.
+/// The findings of a check.
 #[derive(Serialize)]
 struct Checked<'a> {
     ok: bool,

@@ -60,7 +60,8 @@ fn a_dataset_has_to_be_named() {
 #[test]
 fn a_named_mirror_is_the_only_source() {
     let folder = tempdir().unwrap();
-    // A port that was free a moment ago: the mirror does not answer, and npm is not asked in its place.
+    // A port that was free a moment ago: the mirror does not answer, and npm is not asked in its
+    // place.
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mirror = format!("http://{address}");
     for dataset in ["mnist", "fashion-mnist"] {

@@ -1,4 +1,5 @@
-//! Two servers and two shufflers on PostgreSQL behind a load balancer, as programs with TLS: one replica of each ends in the middle, and ε is the command line's.
+//! Two servers and two shufflers on PostgreSQL behind a load balancer, as programs with TLS: one
+//! replica of each ends in the middle, and ε is the command line's.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

@@ -1,4 +1,5 @@
-//! The shuffler as a program: what it logs, at which level, and about whom never; SIGHUP; the check.
+//! The shuffler as a program: what it logs, at which level, and about whom never; SIGHUP; the
+//! check.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.

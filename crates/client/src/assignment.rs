@@ -14,19 +14,20 @@ use shuffledp_randomizers::dispatch::VectorShape;
 use shuffledp_wire::{Signed, Task, TaskHash};
 use std::path::Path;
 
-/// What is to be done, and what each round of it costs.
+/// A verified task, with the cost of each of its rounds.
 pub struct Assignment {
     task: Task,
     hash: TaskHash,
-    /// What is done to an example before it goes into the model.
+    /// The preparation of an example before it enters the model.
     preparation: Preparation,
     pub(crate) model: AnyModel,
-    /// What reports are.
+    /// The format of reports.
     pub(crate) frames: Frames,
     pub(crate) cost: AccountedRound,
 }
 
-/// A safetensors file has its tensors and a header; so many bytes of header are enough for any chain of layers that fits into a task.
+/// A safetensors file has its tensors and a header; so many bytes of header are enough for any
+/// chain of layers that fits into a task.
 const HEADER_BYTES: u64 = 1 << 20;
 
 /// A report with a smaller local ε says nothing. Only who wants clients to work in vain, or their
@@ -38,7 +39,8 @@ const LEAST_LOCAL_EPSILON: f64 = 1e-6;
 const LEAST_RATE: f64 = 1e-9;
 
 impl Assignment {
-    /// Verifies the bytes of a signed task: the pinned key's signature, the pinned hash, the floors, and that it can be done at all.
+    /// Verifies the bytes of a signed task: the pinned key's signature, the pinned hash, the
+    /// floors, and that it can be done at all.
     pub fn verify(signed: &[u8], config: &ClientConfig) -> Result<Self> {
         let wrong = || ClientError::wire("the server's task");
         let task =
@@ -63,7 +65,7 @@ impl Assignment {
         Ok(Self { task, hash, preparation, model: AnyModel::new(architecture), frames, cost })
     }
 
-    /// What the server signed.
+    /// Returns the task that the server signed.
     pub fn task(&self) -> &Task {
         &self.task
     }
@@ -73,7 +75,7 @@ impl Assignment {
         self.hash
     }
 
-    /// What one round costs whoever it is offered to.
+    /// Returns the cost of one round for a client that it is offered to.
     pub fn cost(&self) -> AccountedRound {
         self.cost
     }
@@ -110,9 +112,10 @@ impl Assignment {
     }
 }
 
-/// What a round costs. The task's word is taken for n only as far as this client's owner believes it, up to `most_clients` or else `floors.clients`: a task that
-/// claims 2^53 clients would cost next to nothing. It is taken for the rate, which is this client's own coin; not for the drop-outs: nobody can
-/// check them, and without them the rate is larger and ε no smaller.
+/// Returns the cost of a round. The task's n is accepted only as far as this client's owner allows,
+/// up to `most_clients` or else `floors.clients`: a task that claims 2^53 clients would cost next
+/// to nothing. It is taken for the rate, which is this client's own coin; not for the drop-outs:
+/// nobody can check them, and without them the rate is larger and ε no smaller.
 fn cost(task: &Task, randomizer: RandomizerSpec, config: &ClientConfig) -> Result<AccountedRound> {
     let clients = config.budget.most_clients.unwrap_or(config.floors.clients).min(task.clients);
     let cost = AccountedRound { scheme: Scheme::check_in(clients, task.check_in_rate, 0.0)?, randomizer };

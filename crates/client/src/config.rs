@@ -40,13 +40,14 @@ use std::str::FromStr;
 pub struct ClientConfig {
     /// Where the server is.
     pub server: String,
-    /// Whose signature on tasks and rounds is believed.
+    /// The key that must have signed tasks and rounds.
     #[serde(deserialize_with = "from_text")]
     pub server_key: VerifyingKey,
     /// The task that this client takes part in: the hash, so that everything about it is pinned.
     #[serde(deserialize_with = "from_text")]
     pub task: TaskHash,
-    /// The folder of this client's own budget. One folder is one person's, for all tasks and for life.
+    /// The folder of this client's own budget. One folder is one person's, for all tasks and for
+    /// life.
     pub state: PathBuf,
     /// Which training example is this client's own.
     pub example: u64,
@@ -58,9 +59,9 @@ pub struct ClientConfig {
     /// Roots and times of connections.
     #[serde(default)]
     pub connection: ConnectionConfig,
-    /// What a task must offer at the least.
+    /// The minimum requirements on a task.
     pub floors: Floors,
-    /// What this client spends at the most.
+    /// The most that this client spends.
     pub budget: BudgetConfig,
     /// How often to ask, and how long to wait.
     #[serde(default)]
@@ -75,7 +76,8 @@ pub struct Floors {
     pub clients: u64,
     /// Reports that the shuffler promises to wait for, at the least.
     pub min_batch: u64,
-    /// ε0 of one report, at the most: what is left if shuffler and server work together. `inf` allows mechanisms that have none, such as the Gaussian.
+    /// ε0 of one report, at the most: what is left if shuffler and server work together. `inf`
+    /// allows mechanisms that have none, such as the Gaussian.
     pub local_epsilon: f64,
     /// A model of more bytes is refused.
     #[serde(default = "default_model_bytes")]
@@ -90,7 +92,8 @@ pub struct BudgetConfig {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// Counts no more honest clients than these in the charge, whatever a task claims; `floors.clients` of them unless told.
+    /// Counts no more honest clients than these in the charge, whatever a task claims;
+    /// `floors.clients` of them unless told.
     #[serde(default)]
     pub most_clients: Option<u64>,
 }
@@ -99,7 +102,8 @@ pub struct BudgetConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Times {
-    /// Between two questions whether there is a new round; each time between half and one and a half of it, so that clients spread out.
+    /// Between two questions whether there is a new round; each time between half and one and a
+    /// half of it, so that clients spread out.
     pub poll_seconds: f64,
     /// Before a report is sent for the second time; doubled from then on.
     pub first_retry_seconds: f64,
@@ -171,7 +175,7 @@ impl ClientConfig {
 }
 
 impl BudgetConfig {
-    /// What `accountant` was told has been spent of it.
+    /// Returns the budget's ledger, with the rounds in `accountant` charged.
     pub(crate) fn ledger(&self, accountant: Accountant) -> Result<Ledger> {
         let Self { epsilon, delta, .. } = *self;
         require(epsilon > 0.0 && epsilon.is_finite(), "budget.epsilon", "a finite number above 0", epsilon)?;

@@ -1,7 +1,8 @@
 //! Thousands of clients in one process, for demonstrations, load and tests.
 //!
-//! Each has its own example, coin and randomness, and its report is sealed and sent like any other. What is shared is what would be the same for all: the
-//! connections, one download of round, keys and model, and the ledger, because all of them are offered the same rounds. One process that
+//! Each has its own example, coin and randomness, and its report is sealed and sent like any other.
+//! What is shared is what would be the same for all: the connections, one download of round, keys
+//! and model, and the ledger, because all of them are offered the same rounds. One process that
 //! plays everybody protects nobody; real clients run [`crate::run`].
 
 use crate::assignment::Assignment;
@@ -31,7 +32,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 /// Reports on their way at one time.
 const WORKERS: usize = 64;
 
-/// What a simulated client's generator is for; see [`SimulationRng::named`].
+/// The purpose of a simulated client's generator; see [`SimulationRng::named`].
 const COIN: u64 = 101;
 const REPORT: u64 = 102;
 
@@ -69,7 +70,7 @@ pub struct CrowdRound {
     pub sending_seconds: f64,
 }
 
-/// What a crowd did when it was asked to go on.
+/// The outcome of one step of a crowd.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CrowdStep {
     /// No new round is open.
@@ -96,10 +97,11 @@ struct Work {
 }
 
 impl Crowd {
-    /// `clients` clients, each with an example of the configuration's data: its own while there are enough, drawn with replacement else. Its `state` and
-    /// `example` are not used.
+    /// `clients` clients, each with an example of the configuration's data: its own while there are
+    /// enough, drawn with replacement else. Its `state` and `example` are not used.
     ///
-    /// With a `seed` coins and randomizers can be repeated, for tests; ids and keys of the encryption never can.
+    /// With a `seed` coins and randomizers can be repeated, for tests; ids and keys of the
+    /// encryption never can.
     pub async fn join(config: &ClientConfig, clients: u64, seed: Option<u64>) -> Result<Self> {
         config.check()?;
         let (link, train) = (Link::open(config).await?, config.data.load(config.data_directory.as_deref())?.train);
@@ -154,7 +156,7 @@ impl Crowd {
         self
     }
 
-    /// What each of them has spent.
+    /// Returns what each client has spent.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -198,7 +200,7 @@ impl Crowd {
         }))
     }
 
-    /// Who speaks: a coin for each.
+    /// Draws the clients that participate, independently.
     fn flip(&self, round: u64) -> Result<Vec<u64>> {
         let coin = self.link.assignment.coin();
         Ok(match self.seed {
@@ -212,7 +214,8 @@ impl Crowd {
         })
     }
 
-    /// Sends all reports as they come, some at a time; how many were acknowledged, or `None` if told to stop.
+    /// Sends all reports as they come, some at a time; how many were acknowledged, or `None` if
+    /// told to stop.
     async fn send_all(
         &self,
         reports: UnboundedReceiver<Vec<u8>>,
@@ -314,7 +317,7 @@ fn population(examples: &Examples, clients: u64) -> Result<Population<&Examples>
     Ok(Population::new(examples, if own { None } else { Some(clients) }, DRAW)?)
 }
 
-/// What a thread needs.
+/// The working memory of one thread.
 struct Tools {
     release: ReleaseRng,
     system: SystemRandom,
@@ -332,7 +335,8 @@ impl Tools {
 }
 
 impl Work {
-    /// Seals the reports of these clients and hands them on: gradients in groups, everything else one by one.
+    /// Seals the reports of these clients and hands them on: gradients in groups, everything else
+    /// one by one.
     fn seal(&self, speakers: &[u64]) -> Result<()> {
         let population = population(&self.examples, self.clients)?;
         // One client's overflow must not be seen, nor end the others.

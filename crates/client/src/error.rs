@@ -1,4 +1,4 @@
-//! What a client refuses, and why. No variant carries a key, a gradient, an example or a report.
+//! Errors of a client. No variant carries a key, a gradient, an example or a report.
 
 use shuffledp_learning::LearningError;
 use shuffledp_transport::TransportError;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// What was to be sent is no vector of this model; nothing was sent.
+    /// The data to send is not a vector of this model; nothing was sent.
     #[error("the vector of this client cannot be sent: {0}")]
     Vector(String),
     /// The configuration makes no sense; the text says what to change.
@@ -18,14 +18,15 @@ pub enum ClientError {
     /// A file could not be read or written.
     #[error("cannot {verb} {}", path.display())]
     File {
-        /// What was tried.
+        /// The operation that failed.
         verb: &'static str,
         /// Which file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The state folder is not what a client left behind. What was spent is then unknown, and nothing may be spent.
+    /// The state folder is not what a client left behind. What was spent is then unknown, and
+    /// nothing may be spent.
     #[error(
         "{}: {problem}. What was spent can no longer be told, so nothing more is spent: bring the folder back as it was, or, if \
          its loss is accepted, name a new folder as `state`",
@@ -34,7 +35,7 @@ pub enum ClientError {
     Damaged {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// Another process uses the state folder.
@@ -46,9 +47,9 @@ pub enum ClientError {
     /// A message was refused.
     #[error("{what}: {problem}")]
     Wire {
-        /// Whose word it was to be: "the server's task", "the shuffler's keys".
+        /// The message and its sender: "the server's task", "the shuffler's keys".
         what: &'static str,
-        /// What is wrong with it. Not called `source`: it would be printed twice.
+        /// The problem. Not called `source`, because it would be printed twice.
         problem: WireError,
     },
     /// The server does not know the task that the configuration names.
@@ -56,7 +57,7 @@ pub enum ClientError {
     UnknownTask {
         /// The one named in the configuration.
         task: TaskHash,
-        /// Who was asked.
+        /// The server that was asked.
         server: String,
     },
     /// The server signed another task than the one that the configuration names.
@@ -75,19 +76,20 @@ pub enum ClientError {
     /// Too little protection.
     #[error("{what} is {value}, but `{floor}` asks for {asked}: this client does not take part")]
     BelowFloor {
-        /// What is too little.
+        /// The quantity that is too small.
         what: &'static str,
         /// How much it is.
         value: String,
         /// The floor's name in the configuration.
         floor: &'static str,
-        /// What it asks for, "at least 100".
+        /// The requirement, such as "at least 100".
         asked: String,
     },
     /// The server signed two things that cannot both be.
     #[error("the server equivocates: {0}. It may be trying to single clients out; this client does not take part")]
     Equivocation(String),
-    /// An earlier round than before. Somebody's memory may be old, so it is no proof against the server; it is refused all the same.
+    /// An earlier round than before. Somebody's memory may be old, so it is no proof against the
+    /// server; it is refused all the same.
     #[error(
         "round {offered} is offered after round {last}: an old answer, or a server that equivocates; this client does not take part in it"
     )]
@@ -118,7 +120,7 @@ pub enum ClientError {
     /// A service answered with something else than what was asked for.
     #[error("{what}: the answer was HTTP {status}")]
     Answer {
-        /// What was asked for.
+        /// The resource that was asked for.
         what: &'static str,
         /// HTTP's status.
         status: u16,

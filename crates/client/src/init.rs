@@ -8,7 +8,8 @@ use std::path::Path;
 /// The configuration that a new client starts from.
 const TEMPLATE: &str = include_str!("../../../examples/services/client.toml");
 
-/// Makes `client.toml` in a folder; one that is there is not overwritten. There are no keys to make: a client signs nothing.
+/// Makes `client.toml` in a folder; one that is there is not overwritten. There are no keys to
+/// make: a client signs nothing.
 pub fn init(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(ClientError::file("create", folder))?;
     let path = folder.join("client.toml");

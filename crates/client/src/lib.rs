@@ -1,7 +1,8 @@
 //! The client: it verifies every message and keeps its own privacy budget.
 //!
-//! It verifies what server and shuffler say, refuses what is below its own floors, keeps a lifetime budget of its own on disk, flips its own coin, and
-//! only then takes a gradient on its own example, randomizes it, seals it twice and sends it. Follow one round: [`Client::step`].
+//! It verifies what server and shuffler say, refuses what is below its own floors, keeps a lifetime
+//! budget of its own on disk, flips its own coin, and only then takes a gradient on its own
+//! example, randomizes it, seals it twice and sends it. Follow one round: [`Client::step`].
 //!
 //! - [`config`](ClientConfig): whom it believes, what it asks for, what it spends
 //! - [`Assignment`], [`verify`]: signatures, hashes, floors
@@ -12,9 +13,11 @@
 //!
 //! # Who sees what
 //!
-//! Every client fetches every round, the shuffler's keys and the model, whether or not it will speak: the server cannot tell from that. A client that does not
-//! speak sends nothing. So the *shuffler*, and whoever watches its line, learns who spoke in which round; it is trusted not to tell the server. There is no cover traffic.
-//! Nothing that this crate logs or prints says whether the client spoke, except [`Status`], which is read from its own disk.
+//! Every client fetches every round, the shuffler's keys and the model, whether or not it will
+//! speak: the server cannot tell from that. A client that does not speak sends nothing. So the
+//! *shuffler*, and whoever watches its line, learns who spoke in which round; it is trusted not to
+//! tell the server. There is no cover traffic. Nothing that this crate logs or prints says whether
+//! the client spoke, except [`Status`], which is read from its own disk.
 
 mod assignment;
 mod config;

@@ -1,4 +1,4 @@
-//! What is asked of server and shuffler, and verified before it is handed on.
+//! Requests to server and shuffler; every answer is verified before it is used.
 
 use crate::assignment::Assignment;
 use crate::config::ClientConfig;
@@ -19,7 +19,7 @@ pub(crate) struct Link {
     pub(crate) assignment: Assignment,
 }
 
-/// What there is to do.
+/// The next action of a client.
 pub(crate) enum Next {
     /// No new round is open.
     Nothing,
@@ -29,7 +29,7 @@ pub(crate) enum Next {
     Finished,
 }
 
-/// What a report was answered.
+/// The answer to a report.
 pub(crate) enum Posted {
     /// It is on the shuffler's disk.
     Acknowledged,
@@ -37,7 +37,7 @@ pub(crate) enum Posted {
     Again { status: u16, after: Option<Duration> },
 }
 
-/// What a client wants to know of `GET /v1/privacy`.
+/// The part of `GET /v1/privacy` that a client reads.
 #[derive(Deserialize)]
 struct Left {
     rounds_left: u64,
@@ -93,7 +93,8 @@ impl Link {
         }
     }
 
-    /// Whether the server will open no further round. Its word alone, unsigned: whoever lies about it can only send clients away.
+    /// Whether the server will open no further round. Its word alone, unsigned: whoever lies about
+    /// it can only send clients away.
     async fn is_over(&self) -> Result<bool> {
         let url = join(&self.config.server, paths::PRIVACY);
         match get(&self.http, &url, "the server's figures", MOST_PRIVACY_BYTES).await {
@@ -103,8 +104,9 @@ impl Link {
         }
     }
 
-    /// What a round needs: the shuffler's keys and the weights. Every client asks for both, whether or not it will speak: who fetches only what it
-    /// needs tells the server whether it needed it.
+    /// The inputs of a round: the shuffler's keys and the weights. Every client asks for both,
+    /// whether or not it will speak: who fetches only what it needs tells the server whether it
+    /// needed it.
     pub(crate) async fn round_needs(&self, round: &RoundOffer) -> Result<(ShufflerKeys, Vec<f32>)> {
         let url = join(&self.assignment.task().shuffler_url, paths::KEYS);
         let signed = get(&self.http, &url, "the shuffler's keys", Signed::<ShufflerKeys>::max_len()).await?;
@@ -115,7 +117,8 @@ impl Link {
         Ok((keys, weights))
     }
 
-    /// Sends a sealed report. Anything but the one answer that says "on the disk" means to send it again.
+    /// Sends a sealed report. Anything but the one answer that says "on the disk" means to send it
+    /// again.
     pub(crate) async fn post_report(&self, shuffler_url: &str, sealed: bytes::Bytes) -> Result<Posted> {
         let request = self.http.post(&join(shuffler_url, paths::REPORTS))?;
         let request = request.header(CONTENT_TYPE, paths::CONTENT_TYPE).body(sealed);

@@ -1,5 +1,6 @@
-//! Reports on their way, beside the polling: neither the time that a gradient takes nor a shuffler that does not answer may show in when this client next asks
-//! its server. And nothing that goes wrong here ends the client: whoever stops polling after a coin has told how it fell.
+//! Reports on their way, beside the polling: neither the time that a gradient takes nor a shuffler
+//! that does not answer may show in when this client next asks its server. And nothing that goes
+//! wrong here ends the client: whoever stops polling after a coin has told how it fell.
 
 use crate::assignment::Assignment;
 use crate::config::Times;
@@ -40,11 +41,11 @@ pub(crate) struct Outbox {
     pub(crate) courier: Courier,
 }
 
-/// What is needed to make a report and to send it.
+/// Everything that is needed to make a report and to send it.
 pub(crate) struct Courier {
     pub(crate) link: Arc<Link>,
     pub(crate) state: SharedState,
-    /// What its client sends.
+    /// The source of the reports that its client sends.
     pub(crate) vectors: Arc<dyn Vectors>,
     pub(crate) times: Times,
     pub(crate) clock: Arc<dyn Clock>,

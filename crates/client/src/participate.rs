@@ -1,4 +1,5 @@
-//! One client: verify → charge → coin; and if it says yes, in the outbox: gradient → randomize → seal → keep → send.
+//! One client: verify → charge → coin; and if it says yes, in the outbox: gradient → randomize →
+//! seal → keep → send.
 
 use crate::assignment::Assignment;
 use crate::config::ClientConfig;
@@ -34,7 +35,8 @@ pub(crate) struct Decider {
 /// Called between the steps; if it fails, the client stops there.
 pub(crate) type Interrupt = Arc<dyn Fn(Moment) -> Result<()> + Send + Sync>;
 
-/// What a client did when it was asked to go on. Whether it spoke is not part of it: that is written to its own disk and nowhere else.
+/// The outcome of one step of a client. Whether it participated is not part of it: that is
+/// written to its own disk and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// No new round is open.
@@ -67,13 +69,14 @@ pub enum Moment {
 }
 
 impl Client {
-    /// Opens the state folder, loads its own example, and fetches and verifies the task. In this order: a client whose budget is in use or damaged does
-    /// not show itself.
+    /// Opens the state folder, loads its own example, and fetches and verifies the task. In this
+    /// order: a client whose budget is in use or damaged does not show itself.
     pub async fn open(config: &ClientConfig) -> Result<Self> {
         Self::open_with(config, None).await
     }
 
-    /// The same, with `vectors` in place of the gradient of the task's model on its own example, which is not loaded then.
+    /// The same, with `vectors` in place of the gradient of the task's model on its own example,
+    /// which is not loaded then.
     pub async fn open_with(config: &ClientConfig, vectors: Option<Arc<dyn Vectors>>) -> Result<Self> {
         config.check()?;
         let state = State::open(&config.state, config.budget)?;
@@ -134,13 +137,15 @@ impl Client {
         &self.decider.link.assignment
     }
 
-    /// What is known of its budget.
+    /// Returns the state of its budget.
     pub fn state(&self) -> MutexGuard<'_, State> {
         locked(&self.decider.state)
     }
 
-    /// Settles the report on its way, if there is one; then looks for a new round, decides in it, and waits until its report is settled. One thing after the
-    /// other, for tests and demonstrations: who polls only when its report is acknowledged shows the server that it spoke. [`run`](crate::run()) does not wait.
+    /// Settles the report on its way, if there is one; then looks for a new round, decides in it,
+    /// and waits until its report is settled. One thing after the other, for tests and
+    /// demonstrations: who polls only when its report is acknowledged shows the server that it
+    /// spoke. [`run`](crate::run()) does not wait.
     pub async fn step(&mut self, shutdown: &Shutdown) -> Result<Step> {
         if !self.outbox.settle(shutdown).await? {
             return Ok(Step::Stopped);

@@ -6,7 +6,8 @@ use shuffledp_learning::collect::Collector;
 use shuffledp_randomizers::{PublicSeed, Randomness};
 use shuffledp_wire::{RoundOffer, ShufflerKeys, SystemRandom, seal_report};
 
-/// Randomizes a gradient and seals it to the newest keys of both. `frame` is room for the randomized gradient.
+/// Randomizes a gradient and seals it to the newest keys of both. `frame` is room for the
+/// randomized gradient.
 pub(crate) fn sealed_report(
     assignment: &Assignment,
     round: &RoundOffer,

@@ -1,4 +1,5 @@
-//! A client as a program: round after round, until the task is over, its budget is spent or it is told to stop.
+//! A client as a program: round after round, until the task is over, its budget is spent or it is
+//! told to stop.
 
 use crate::config::ClientConfig;
 use crate::error::{ClientError, Result};
@@ -23,7 +24,8 @@ pub enum Ended {
 
 /// Takes part in the task of a configuration.
 ///
-/// What may pass (no answer, a garbled one) is tried again later; what will not (floors, equivocation, a damaged state folder) is an error.
+/// What may pass (no answer, a garbled one) is tried again later; what will not (floors,
+/// equivocation, a damaged state folder) is an error.
 pub async fn run(config: &ClientConfig, shutdown: Shutdown) -> Result<Ended> {
     run_with(config, None, shutdown).await
 }
@@ -43,7 +45,8 @@ pub async fn run_with(config: &ClientConfig, vectors: Option<Arc<dyn Vectors>>, 
         }
     };
     let Client { decider, outbox } = client;
-    // Beside each other, so that what the server sees of a client does not depend on what the shuffler does.
+    // Beside each other, so that what the server sees of a client does not depend on what the
+    // shuffler does.
     let mut sending = std::pin::pin!(outbox.run(&shutdown));
     let ended = tokio::select! {
         ended = poll(decider, &waiting, &mut rng) => ended?,
@@ -57,7 +60,8 @@ pub async fn run_with(config: &ClientConfig, vectors: Option<Arc<dyn Vectors>>, 
     Ok(ended)
 }
 
-/// Asks and decides, at times that are drawn before the coin is flipped and counted from the question.
+/// Asks and decides, at times that are drawn before the coin is flipped and counted from the
+/// question.
 async fn poll(mut decider: Decider, waiting: &Waiting<'_>, rng: &mut ReleaseRng) -> Result<Ended> {
     loop {
         let next = about(waiting.times.poll_seconds, rng);

@@ -19,10 +19,12 @@ pub(crate) enum Sent {
     Stopped,
 }
 
-/// Sends a report to the shuffler, again and again, with growing pauses. Never another one in its place: the shuffler counts equal bytes once.
+/// Sends a report to the shuffler, again and again, with growing pauses. Never another one in its
+/// place: the shuffler counts equal bytes once.
 ///
-/// Whatever the answer was, it is tried again until the window closes: a shuffler that does not know the round yet, that is full or that starts again
-/// says no for now only. What it asks for with `Retry-After` is waited for, and a little more, so that not all come back at one moment.
+/// Whatever the answer was, it is tried again until the window closes: a shuffler that does not
+/// know the round yet, that is full or that starts again says no for now only. What it asks for
+/// with `Retry-After` is waited for, and a little more, so that not all come back at one moment.
 pub(crate) async fn send(
     link: &Link,
     shuffler_url: &str,
@@ -68,7 +70,8 @@ pub(crate) struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Sleeps between half and one and a half of `seconds`, so that thousands of clients do not come back at one time. False if told to stop.
+    /// Sleeps between half and one and a half of `seconds`, so that thousands of clients do not
+    /// come back at one time. False if told to stop.
     pub(crate) async fn nap(&self, seconds: f64, rng: &mut (dyn Randomness + Send)) -> bool {
         self.until(about(seconds, rng)).await
     }

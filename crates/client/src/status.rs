@@ -1,4 +1,4 @@
-//! What a client has spent, for its owner.
+//! The spent budget of a client, for its owner.
 
 use crate::config::ClientConfig;
 use crate::error::Result;
@@ -19,7 +19,8 @@ pub struct Status {
     pub rounds_offered: u64,
     /// Rounds in which it made a report.
     pub rounds_spoken: u64,
-    /// At least ε if the shuffler works together with the server, had it spoken in every round: the local ε of all rounds added up.
+    /// At least ε if the shuffler works together with the server, had it spoken in every round: the
+    /// local ε of all rounds added up.
     #[serde(with = "shuffledp_learning::unbounded")]
     pub collusion_epsilon: f64,
     /// Whether a report waits for its acknowledgement.

@@ -8,8 +8,8 @@ use shuffledp_learning::models::Model;
 /// Computes what a client randomizes and sends, such as the gradient of its loss at the round's
 /// weights. It is asked only in rounds in which the coin said yes.
 pub trait Vectors: Send + Sync {
-    /// The vector, one number for each of `weights`. What is longer than the task's clipping norm is
-    /// scaled down to it afterwards.
+    /// The vector, one number for each of `weights`. What is longer than the task's clipping norm
+    /// is scaled down to it afterwards.
     ///
     /// # Errors
     ///
@@ -39,8 +39,8 @@ impl Vectors for Gradient {
     }
 }
 
-/// The vector, with zeros in place of one that is not finite: the server chose the weights, and must
-/// not learn from a missing report at which records they overflow.
+/// The vector, with zeros in place of one that is not finite: the server chose the weights, and
+/// must not learn from a missing report at which records they overflow.
 pub(crate) fn finite(vectors: &dyn Vectors, assignment: &Assignment, round: u64, weights: &[f32]) -> Result<Vec<f32>> {
     let mut vector = vectors.vector(assignment, round, weights)?;
     if vector.len() != weights.len() {

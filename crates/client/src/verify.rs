@@ -1,4 +1,5 @@
-//! Nothing that a server or a shuffler says is used before it went through here (or, for tasks, through [`Assignment::verify`]).
+//! Nothing that a server or a shuffler says is used before it went through here (or, for tasks,
+//! through [`Assignment::verify`]).
 
 use crate::assignment::{Assignment, at_least};
 use crate::config::Floors;

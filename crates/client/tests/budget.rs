@@ -205,8 +205,8 @@ async fn a_client_whose_budget_is_in_use_or_damaged_does_not_show_itself() {
     assert!(world.take_exchanges().is_empty());
 }
 
-/// Written by the program of version 1 of the state: two rounds offered, the last of them round 3. Whatever the state
-/// becomes, this file has to open and say as much.
+/// Written by the program of version 1 of the state: two rounds offered, the last of them round 3.
+/// Whatever the state becomes, this file has to open and say as much.
 #[test]
 fn a_state_of_version_1_opens_and_goes_on() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,5 @@
-//! A simulated population, end to end: what a shuffler and a server of the test make of its reports.
+//! A simulated population, end to end: what a shuffler and a server of the test make of its
+//! reports.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -111,7 +112,8 @@ async fn everybody_who_speaks_is_heard_once() {
         assert!((0.0..=config.budget.epsilon).contains(&done.epsilon));
         assert_eq!(crowd.step(&Shutdown::new().1).await.unwrap(), CrowdStep::Nothing);
     }
-    // Each client's own coin: the total has its mean and deviation, and everybody's count is possible.
+    // Each client's own coin: the total has its mean and deviation, and everybody's count is
+    // possible.
     let expected = CLIENTS as f64 * rounds as f64 * RATE;
     let deviation = (expected * (1.0 - RATE)).sqrt();
     assert!((spoke as f64 - expected).abs() < 4.0 * deviation, "{spoke} for {expected} ± {deviation}");

@@ -99,7 +99,8 @@ async fn lost_acknowledgements_are_answered_with_the_same_bytes() {
     assert_eq!((reports.len(), distinct(&reports)), (6, 1));
 }
 
-/// Killed between any two steps and started again: charged once, never two different reports, never a second flip.
+/// Killed between any two steps and started again: charged once, never two different reports, never
+/// a second flip.
 #[tokio::test]
 async fn killed_at_any_moment() {
     for (moment, offered_then, reports_then, spoken) in [
@@ -238,7 +239,8 @@ async fn who_stays_silent_fetches_the_same() {
     assert_eq!((fetched.len(), spoken), (1, BTreeSet::from([0, 1])));
 }
 
-/// What the server sees of a client that speaks to a shuffler which never answers, and of one that stays silent: the same questions, again and again.
+/// The server sees the same of a client whose shuffler never answers, and of one that
+/// stays silent: the same questions, again and again.
 #[tokio::test]
 async fn who_waits_for_the_shuffler_polls_like_who_stays_silent() {
     let mut seen = BTreeSet::new();
@@ -273,7 +275,8 @@ async fn who_waits_for_the_shuffler_polls_like_who_stays_silent() {
     assert_eq!(seen.len(), 1, "{seen:?}");
 }
 
-/// What goes wrong after the coin is silence: a client that ended, or stopped polling, would have said how it fell.
+/// A failure after the coin flip must not be visible: a client that ended, or stopped polling,
+/// would reveal the outcome.
 #[tokio::test]
 async fn a_report_that_cannot_be_kept_is_silence() {
     let (world, folder) = (World::new(|task| task.rounds = 2).await, folder());
@@ -303,7 +306,8 @@ async fn a_report_that_cannot_be_kept_is_silence() {
     assert_eq!((spent(&config), world.take_reports().len()), ((2, 1, false), 1));
 }
 
-/// Finite weights at which every score overflows: a report comes all the same, and is one that any record could have made.
+/// Finite weights at which every score overflows: a report comes all the same, and is one that any
+/// record could have made.
 #[tokio::test]
 async fn a_gradient_that_is_not_finite_is_reported_as_any_other() {
     let (world, folder) = (World::new(|_| {}).await, folder());
@@ -326,11 +330,13 @@ async fn a_server_that_contradicts_itself_is_refused() {
     world.open_round(5, 5);
     one_step(&config).await.unwrap();
     world.take_reports();
-    // The same round with another model is a proof; an earlier round may be an old answer. Neither is taken part in, after a restart either.
+    // The same round with another model is a proof; an earlier round may be an old answer. Neither
+    // is taken part in, after a restart either.
     world.open_round(5, 6);
     let error = one_step(&config).await.unwrap_err();
     assert!(matches!(error, ClientError::Equivocation(_)) && !error.is_temporary(), "{error}");
-    // So is the same round and model with other keys: a key for each client would be a name for each report.
+    // So is the same round and model with other keys: a key for each client would be a name for
+    // each report.
     let (hash, bytes) = model(5);
     let server_keys = vec![(shuffledp_wire::KeyId(3), shuffledp_wire::HpkeSecretKey::derive(b"yours").public_key())];
     world.open(&shuffledp_wire::RoundOffer { server_keys, ..round(&world.parties, &world.task, 5, hash) }, hash, bytes);

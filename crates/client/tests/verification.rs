@@ -1,4 +1,4 @@
-//! What a client refuses to believe or to accept, one by one.
+//! Messages and tasks that a client refuses.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -29,7 +29,8 @@ impl Clock for SystemClock {
 
     #[cfg(target_os = "linux")]
     fn uptime(&self) -> u64 {
-        // Unlike `Instant`, it goes on while the machine is suspended: that is no jump of the clock.
+        // Unlike `Instant`, it goes on while the machine is suspended: that is no jump of the
+        // clock.
         let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
         let (seconds, nanos) = (u64::try_from(time.tv_sec).unwrap_or(0), u64::try_from(time.tv_nsec).unwrap_or(0));
         seconds.saturating_mul(1000).saturating_add(nanos / 1_000_000)

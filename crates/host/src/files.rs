@@ -1,4 +1,5 @@
-//! Files that are the old one or the new one, also after a power cut, and that only their owner reads.
+//! Files that are the old one or the new one, also after a power cut, and that only their owner
+//! reads.
 //!
 //! Errors are the operating system's; callers add which file it was about.
 
@@ -71,7 +72,8 @@ pub fn lock(path: &Path) -> Result<File> {
 ///
 /// If the system refuses.
 pub fn sync_folder(folder: &Path) -> Result<()> {
-    // A folder cannot be opened as a file elsewhere; there a rename is as durable as the system makes it.
+    // A folder cannot be opened as a file elsewhere; there a rename is as durable as the system
+    // makes it.
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;
     #[cfg(not(unix))]

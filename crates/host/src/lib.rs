@@ -2,7 +2,8 @@
 //!
 //! - [`Clock`]: the time, from a place that tests can set
 //! - [`free_space`]: how much a disk still takes
-//! - [`files`]: files that are the old one or the new one, also after a power cut, and that only their owner reads
+//! - [`files`]: files that are the old one or the new one, also after a power cut, and that only
+//!   their owner reads
 
 mod clock;
 pub mod files;

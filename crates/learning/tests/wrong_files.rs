@@ -18,7 +18,7 @@ use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// What numbers in files are replaced by.
+/// The replacements for numbers in files.
 const NUMBERS: [&str; 14] = [
     "0",
     "-1",
@@ -111,8 +111,8 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name}: a whole number")))
 }
 
-/// Hands changed files to a reader, which says whether it took them; a failure names the seed of the
-/// case and keeps its bytes. `is_text` allows changes of text.
+/// Hands changed files to a reader, which says whether it took them; a failure names the seed of
+/// the case and keeps its bytes. `is_text` allows changes of text.
 fn try_all(name: &str, cases: u64, good: &[Vec<u8>], is_text: bool, mut read: impl FnMut(&[u8]) -> bool) {
     for file in good {
         assert!(read(file), "{name}: the good file is refused");

@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 /// Between two questions.
 const REFRESH: Duration = Duration::from_secs(1);
 
-/// Shows the database's time: asked now and then, and carried on in between by a clock that nobody sets.
+/// Shows the database's time: asked now and then, and carried on in between by a clock that nobody
+/// sets.
 ///
-/// **Direction: late, never early.** The answer counts from the moment when it arrives, so it is behind by the way that it took. A round therefore ends late rather
-/// than early, and all replicas end it by one clock.
+/// **Direction: late, never early.** The answer counts from the moment when it arrives, so it is
+/// behind by the way that it took. A round therefore ends late rather than early, and all replicas
+/// end it by one clock.
 pub struct DatabaseClock {
     database: Arc<Database>,
     last: Mutex<Answer>,
@@ -50,7 +52,8 @@ impl DatabaseClock {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks again if the last answer is old. Blocks. While the database does not answer, the time goes on by itself.
+    /// Asks again if the last answer is old. Blocks. While the database does not answer, the time
+    /// goes on by itself.
     pub fn refresh(&self) {
         let asked = Instant::now();
         {

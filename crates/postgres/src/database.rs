@@ -15,7 +15,8 @@ use tokio_postgres::IsolationLevel;
 /// One connection of the pool.
 pub type Connection = Client;
 
-/// Connections of one process to one schema. Several replicas share the database's `max_connections`, 100 unless it says otherwise.
+/// Connections of one process to one schema. Several replicas share the database's
+/// `max_connections`, 100 unless it says otherwise.
 const CONNECTIONS: usize = 16;
 /// Until a connection must be there.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -42,7 +43,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// If there is no connection, the database does not keep what it commits, or a newer program has changed the tables.
+    /// If there is no connection, the database does not keep what it commits, or a newer program
+    /// has changed the tables.
     pub fn open(url: &DatabaseUrl, schema: &Schema) -> Result<Self, PostgresError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -116,11 +118,13 @@ impl Database {
         })
     }
 
-    /// A transaction as if it were alone: what it read is still so when it commits. Tried again when it lost a race, so `work` may run more than once.
+    /// A transaction as if it were alone: what it read is still so when it commits. Tried again
+    /// when it lost a race, so `work` may run more than once.
     ///
     /// # Errors
     ///
-    /// What `work` says, and as [`run`](Self::run). Then nothing has changed, unless the connection broke at the commit.
+    /// What `work` says, and as [`run`](Self::run). Then nothing has changed, unless the connection
+    /// broke at the commit.
     pub fn serializable<T, E: From<PostgresError>>(
         &self,
         work: impl AsyncFn(&Transaction<'_>) -> Result<T, Interrupted<E>>,
@@ -158,9 +162,11 @@ impl Database {
     }
 
     fn wait<T>(&self, work: impl Future<Output = T>) -> T {
-        // Sockets and timers belong to the runtime that is entered; the thread that waits needs none.
+        // Sockets and timers belong to the runtime that is entered; the thread that waits needs
+        // none.
         let _entered = self.runtime.as_ref().map(Runtime::enter);
-        // Called inside a task of another runtime, its budget must not end here: nobody would renew it.
+        // Called inside a task of another runtime, its budget must not end here: nobody would renew
+        // it.
         block_on(tokio::task::unconstrained(work))
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong. No message carries a password.
+//! Errors of the database's connection. No message contains a password.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub enum PostgresError {
     NotDurable {
         /// Its name.
         setting: &'static str,
-        /// What it is.
+        /// The setting.
         value: String,
     },
     /// A newer program has changed the tables.
@@ -38,7 +38,7 @@ pub enum PostgresError {
     /// No answer in time.
     #[error("the database did not answer in time")]
     TooSlow,
-    /// What the database said.
+    /// The error of the database.
     #[error("{}", whole(.0))]
     Query(#[from] tokio_postgres::Error),
     /// A thread or runtime of the operating system.

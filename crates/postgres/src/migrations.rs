@@ -8,7 +8,8 @@ use deadpool_postgres::Client;
 pub struct Schema {
     /// Its name, which is SQL.
     pub name: &'static str,
-    /// What leads from each version to the next, the first from nothing to version 1. Steps that were released are never changed.
+    /// The steps from each version to the next, the first from nothing to version 1. Steps that
+    /// were released are never changed.
     pub steps: &'static [&'static str],
 }
 
@@ -19,7 +20,8 @@ impl Schema {
     }
 }
 
-/// Brings the tables to this program's version; all of it or nothing, whoever else starts at the same time.
+/// Brings the tables to this program's version; all of it or nothing, whoever else starts at the
+/// same time.
 pub(crate) async fn migrate(client: &mut Client, schema: &Schema) -> Result<(), PostgresError> {
     let transaction = client.transaction().await?;
     // Of all replicas that start at once, one makes the tables, and the others find them.

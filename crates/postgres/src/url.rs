@@ -9,7 +9,8 @@ use std::str::FromStr;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-/// The address of a database. It may hold a password, so `Debug` and `Display` leave everything before the host out.
+/// The address of a database. It may hold a password, so `Debug` and `Display` leave everything
+/// before the host out.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct DatabaseUrl {
@@ -33,7 +34,8 @@ impl DatabaseUrl {
         }
     }
 
-    /// The file with the certificates that the database's one must descend from; the machine's own without.
+    /// The file with the certificates that the database's one must descend from; the machine's own
+    /// without.
     pub(crate) fn roots(&self) -> Option<&Path> {
         self.roots.as_deref()
     }

@@ -1,5 +1,5 @@
-//! A calibration: what was solved for, its answer in words and as JSON, and the command that asks it
-//! again.
+//! A calibration: what was solved for, its answer in words and as JSON, and the command that asks
+//! it again.
 
 use crate::described::{Described, pairs_of};
 use crate::given::parameter_of;

@@ -70,8 +70,8 @@ impl Serialize for ValueJson<'_> {
     }
 }
 
-/// The pairs that make what was asked: the question, the number that it is asked at, and which bounds
-/// may answer.
+/// The pairs that make what was asked: the question, the number that it is asked at, and which
+/// bounds may answer.
 fn pairs_of_asked(asked: &Asked) -> Vec<(Parameter, Value)> {
     let mut pairs = pairs_of(&asked.question);
     pairs.push((Quantity::of(asked.target).given(), Value::Real(given_number(asked.target))));

@@ -12,8 +12,8 @@ pub(crate) const ONE: u64 = 1 << FRACTION_BITS;
 /// The largest number of steps between 0 and the bound.
 pub(crate) const MAX_STEPS: u32 = 1 << 28;
 
-/// Returns |x·scale| in units of 2^−32 steps, rounded to the nearest, and whether x is negative. The
-/// bound itself is a whole number of steps.
+/// Returns |x·scale| in units of 2^−32 steps, rounded to the nearest, and whether x is negative.
+/// The bound itself is a whole number of steps.
 #[inline]
 pub(crate) fn fixed_point(x: f32, scale: f64) -> (u64, bool) {
     // Clipped to MAX_STEPS, so it fits; `as` would saturate, and takes NaN to 0.

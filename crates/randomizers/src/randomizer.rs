@@ -70,8 +70,8 @@ pub trait Aggregator: Sized {
     /// another process. What the mechanism itself knows is not in them.
     fn save(&self) -> Vec<u8>;
 
-    /// Takes over what [`save`](Self::save) wrote, in place of everything that was added. Bytes that
-    /// no aggregate of such a mechanism writes are refused, and then nothing is changed.
+    /// Takes over what [`save`](Self::save) wrote, in place of everything that was added. Bytes
+    /// that no aggregate of such a mechanism writes are refused, and then nothing is changed.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
     /// Number of reports.

@@ -78,7 +78,8 @@ fn check_saved<M: Randomizer>(mechanism: &M, input: &M::Input) {
     assert_eq!(again.save(), saved);
     reports[120..].iter().for_each(|report| again.add(report));
     assert_eq!((again.count(), again.mean().unwrap()), (200, whole.mean().unwrap()));
-    // Another version, a byte less, a byte more, a word more, nothing, and a number of reports that nobody can count.
+    // Another version, a byte less, a byte more, a word more, nothing, and a number of reports that
+    // nobody can count.
     let altered = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut altered = saved.clone();
         change(&mut altered);

@@ -1,9 +1,10 @@
-//! How many reports of 1 KB a server opens and adds up per second of one core: a batch over loopback, everything included.
+//! How many reports of 1 KB a server opens and adds up per second of one core: a batch over
+//! loopback, everything included.
 //!
 //! `cargo run --release -p shuffledp-server --example batch_speed [REPORTS]`
 //!
-//! Reports are sealed beforehand. The processor's time is that of this whole process while the batch is sent, so the sender's is in it. `make bench-services` runs it;
-//! prints JSON.
+//! Reports are sealed beforehand. The processor's time is that of this whole process while the
+//! batch is sent, so the sender's is in it. `make bench-services` runs it; prints JSON.
 
 use shuffledp_server::store::FileStore;
 use shuffledp_server::{Parts, ServerConfig, ServerKeys, SystemClock, start};

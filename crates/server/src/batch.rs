@@ -32,7 +32,8 @@ impl Rejected {
     }
 }
 
-/// What a batch comes to so far. Grows by 16 bytes and a set's entry for each report; records themselves are forgotten as they are added.
+/// The running sum of a batch. It grows by 16 bytes and a set entry for each report; reports are
+/// dropped once they are added.
 pub(crate) struct Gathered {
     /// Those of this round.
     frames: Frames,
@@ -57,13 +58,14 @@ impl Gathered {
         Self { frames, keys, context, sum: Segments::default(), seen: HashSet::new(), unopened: 0, repeated: 0 }
     }
 
-    /// How many records of this length should be handed over at once: whole segments, as sums want them.
+    /// How many records of this length should be handed over at once: whole segments, as sums want
+    /// them.
     pub(crate) fn block_len(record_len: usize) -> usize {
         let enough = SEGMENT * rayon::current_num_threads() * 4;
         (BLOCK_BYTES / record_len.max(1)).clamp(SEGMENT, enough) / SEGMENT * SEGMENT
     }
 
-    /// What it is for.
+    /// The round that it belongs to.
     pub(crate) fn context(&self) -> &RoundContext {
         &self.context
     }

@@ -1,4 +1,5 @@
-//! Checks a configuration and the link to the shuffler, without starting anything that others could see.
+//! Checks a configuration and the link to the shuffler, without starting anything that others could
+//! see.
 
 use crate::config::ServerConfig;
 use crate::error::{Result, ServerError};
@@ -11,7 +12,8 @@ use shuffledp_host::{Clock, SystemClock};
 use shuffledp_transport::Finding;
 use std::error::Error;
 
-/// Looks at everything that a start needs. The store is neither made nor changed, and a server that runs is not disturbed.
+/// Looks at everything that a start needs. The store is neither made nor changed, and a server that
+/// runs is not disturbed.
 pub async fn check(config: &ServerConfig) -> Vec<Finding> {
     let plan = {
         let config = config.clone();
@@ -31,7 +33,7 @@ pub async fn check(config: &ServerConfig) -> Vec<Finding> {
     findings
 }
 
-/// What is right says what was found, and what is wrong what to mend.
+/// The findings: each correct item with its value, each problem with its remedy.
 fn finding(what: &str, outcome: std::result::Result<String, String>) -> Finding {
     match outcome {
         Ok(found) => Finding::new(format!("{what}: {found}"), Ok::<(), String>(())),

@@ -1,7 +1,8 @@
 //! One round after another: charged, opened, closed; stopped by the budget, resumed after a crash.
 //!
-//! What it remembers is a copy of what the store says, and follows it: whenever the store failed, in whatever way, the copy is read again before
-//! anything else is done. A charge in memory alone would be lost by a crash, a round that was published before its charge would be free.
+//! What it remembers is a copy of what the store says, and follows it: whenever the store failed,
+//! in whatever way, the copy is read again before anything else is done. A charge in memory alone
+//! would be lost by a crash, a round that was published before its charge would be free.
 
 use crate::batch::Gathered;
 use crate::config::RoundConfig;
@@ -44,7 +45,7 @@ pub(crate) enum Pause {
 /// A paused server that tried in vain waits longer before it tries again, but no longer than this.
 const LONGEST_PAUSE: u64 = 86_400_000;
 
-/// What reports of a round are sealed to.
+/// The public keys to which reports of a round are sealed.
 pub(crate) type PublicKeys = Vec<(KeyId, HpkePublicKey)>;
 
 /// Leads the rounds of a task.
@@ -54,9 +55,11 @@ pub(crate) struct Conductor {
     store: Box<dyn Store>,
     ledger: Ledger,
     record: TaskRecord,
-    /// The last round that will be opened and at least ε after it, once somebody has asked. Charging what was foreseen does not change it.
+    /// The last round that will be opened and at least ε after it, once somebody has asked.
+    /// Charging what was foreseen does not change it.
     end: Option<(u64, f64)>,
-    /// At least ε of everything in the ledger, other tasks' rounds included, and at most what any analysis could say, once known.
+    /// At least ε of everything in the ledger, other tasks' rounds included, and at most what any
+    /// analysis could say, once known.
     spent: Option<(f64, f64)>,
     /// The store failed, and may hold something else than we remember.
     in_doubt: bool,
@@ -72,7 +75,7 @@ pub(crate) struct Conductor {
     last_batch: Option<(u64, u64)>,
 }
 
-/// What becomes of a batch that has been announced.
+/// The decision on a batch that was announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// It is for the open round.
@@ -112,9 +115,9 @@ impl Conductor {
         Ok(conductor)
     }
 
-    /// While the server was down no batch could come, and the reports in it were acknowledged: the open
-    /// round waits one grace from now on. Once: a server that starts again and again must not keep a
-    /// round open for ever.
+    /// While the server was down no batch could come, and the reports in it were acknowledged: the
+    /// open round waits one grace from now on. Once: a server that starts again and again must not
+    /// keep a round open for ever.
     fn allow_for_downtime(&mut self, now: u64) -> Result<()> {
         let Some(open) = self.open_round() else { return Ok(()) };
         let wanted = open.closes.max(now).saturating_add(self.times.grace());
@@ -146,17 +149,18 @@ impl Conductor {
         self.record.last.as_ref()
     }
 
-    /// What the server remembers from round to round.
+    /// Returns the state that the server keeps between rounds.
     pub(crate) fn state(&self) -> &ServerState {
         &self.record.state
     }
 
-    /// What has been spent.
+    /// Returns the ledger of charged rounds.
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// How many rounds may still be opened, by the task's number and by its budget, and at least ε after them.
+    /// How many rounds may still be opened, by the task's number and by its budget, and at least ε
+    /// after them.
     pub(crate) fn forecast(&mut self) -> Result<(u64, f64)> {
         let opened = self.charged();
         let (last, epsilon) = match self.end {
@@ -224,8 +228,8 @@ impl Conductor {
         self.last_batch
     }
 
-    /// When a pause for want of batches may end if the shuffler answers: at once the first time, and
-    /// after a wait that doubles with every further round that was tried in vain.
+    /// When a pause for want of batches may end if the shuffler answers: at once the first time,
+    /// and after a wait that doubles with every further round that was tried in vain.
     pub(crate) fn pause_ends(&self) -> Option<u64> {
         let tried = self.silent.saturating_sub(self.times.pause_after);
         let round = self.times.window().saturating_add(self.times.grace());
@@ -252,9 +256,10 @@ impl Conductor {
         })
     }
 
-    /// Does what the time demands: gives up a round whose batch did not come (`postponed` milliseconds
-    /// later while one is coming in), and opens the next unless `held` says why not. For it, it asks for the
-    /// `keys`. They are fixed for as long as the round is open: two lists of one round would be two halves of its clients.
+    /// Does what the time demands: gives up a round whose batch did not come (`postponed`
+    /// milliseconds later while one is coming in), and opens the next unless `held` says why not.
+    /// For it, it asks for the `keys`. They are fixed for as long as the round is open: two lists
+    /// of one round would be two halves of its clients.
     pub(crate) fn tick(
         &mut self,
         now: impl Fn() -> u64,
@@ -285,7 +290,8 @@ impl Conductor {
         })
     }
 
-    /// Takes the step and closes the round, all in one transaction. The same batch again has the same answer.
+    /// Takes the step and closes the round, all in one transaction. The same batch again has the
+    /// same answer.
     pub(crate) fn close(&mut self, id: BatchId, gathered: &Gathered, now: u64) -> Result<BatchRecord> {
         self.settled(|conductor| {
             let context = *gathered.context();
@@ -345,7 +351,8 @@ impl Conductor {
         Ok(())
     }
 
-    /// The state after a step; without one if it would leave the finite numbers, where no client could follow.
+    /// The state after a step; without one if it would leave the finite numbers, where no client
+    /// could follow.
     fn step(&self, estimate: Option<&[f64]>) -> Result<ServerState> {
         let architecture = self.plan.model.architecture();
         let mut state = self.record.state.clone();
@@ -359,7 +366,8 @@ impl Conductor {
         Ok(state)
     }
 
-    /// Charge first, then open, both in one transaction; whoever calls publishes only what this has done.
+    /// Charge first, then open, both in one transaction; whoever calls publishes only what this has
+    /// done.
     fn open_next(
         &mut self,
         now: impl Fn() -> u64,
@@ -448,7 +456,7 @@ impl Conductor {
     }
 }
 
-/// What is remembered of the store.
+/// The cached state of the store.
 struct Remembered {
     /// Everything spent, by whatever task.
     ledger: Ledger,

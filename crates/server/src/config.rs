@@ -14,26 +14,27 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
-    /// The SQLite file, or a PostgreSQL database, `postgres://…`, that replicas share. One store is one population: its ledger is that of all tasks ever run with
-    /// it.
+    /// The SQLite file, or a PostgreSQL database, `postgres://…`, that replicas share. One store is
+    /// one population: its ledger is that of all tasks ever run with it.
     pub store: PathBuf,
     /// The PostgreSQL database that `store` names, if it names one.
     #[serde(skip)]
     pub database: Option<DatabaseUrl>,
     /// The folder of the server's secret keys.
     pub keys: PathBuf,
-    /// Days after which reports are sealed to a new key, from the next round on; without it only `shuffledp
-    /// server rotate-key` makes one.
+    /// Days after which reports are sealed to a new key, from the next round on; without it only
+    /// `shuffledp server rotate-key` makes one.
     #[serde(default)]
     pub rotate_every_days: Option<f64>,
     /// Where it listens.
     pub listen: ListenConfig,
-    /// Test examples, for the accuracy that the dashboard shows; they also say what the model's input is. No client's.
+    /// Test examples, for the accuracy that the dashboard shows; they also say what the model's
+    /// input is. No client's.
     pub data: DataConfig,
     /// Where data that is not generated lies; see `shuffledp data`.
     #[serde(default)]
     pub data_directory: Option<PathBuf>,
-    /// What is learned, and under which promises.
+    /// The task: the model to learn, and its guarantees.
     pub task: TaskConfig,
     /// How long things take.
     #[serde(default)]
@@ -44,13 +45,13 @@ pub struct ServerConfig {
     /// How the shuffler is asked whether it is there.
     #[serde(default)]
     pub http: ClientConfig,
-    /// Whether an open round of another task is given up for this one. Not a setting of the file: who starts
-    /// the server says it, once.
+    /// Whether an open round of another task is given up for this one. Not a setting of the file:
+    /// who starts the server says it, once.
     #[serde(skip)]
     pub new_task: bool,
 }
 
-/// What is learned, and under which promises. All of it is signed and shown to clients.
+/// The task: the model to learn, and its guarantees. All of it is signed and shown to clients.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskConfig {
@@ -59,7 +60,8 @@ pub struct TaskConfig {
     /// Decides the first weights.
     #[serde(default = "one")]
     pub seed: u64,
-    /// n: honest clients that are there in every round at the least, whoever speaks. Privacy is accounted for with this number, never with how many came.
+    /// n: honest clients that are there in every round at the least, whoever speaks. Privacy is
+    /// accounted for with this number, never with how many came.
     pub clients: u64,
     /// Probability that a client speaks in a round.
     pub check_in_rate: f64,
@@ -72,18 +74,18 @@ pub struct TaskConfig {
     pub delta: f64,
     /// ε that is never exceeded.
     pub budget: f64,
-    /// What each client does to its gradient.
+    /// The randomizer of gradients.
     pub randomizer: ConfiguredRandomizer,
     /// The norm to which gradients are clipped, as the randomizer has it.
     pub clip: f32,
-    /// What each client does to its example first; nothing that is fitted on examples.
+    /// The preparation of examples; none that is fitted on examples.
     #[serde(default)]
     pub preparation: Preparation,
     /// The model.
     pub model: ModelConfig,
     /// How the weights move.
     pub step: StepRule,
-    /// Who shuffles.
+    /// The shuffler.
     pub shuffler: ShufflerConfig,
 }
 
@@ -93,7 +95,8 @@ pub struct TaskConfig {
 pub struct ShufflerConfig {
     /// Where clients send reports.
     pub url: String,
-    /// The key that its key list and its batches are signed with, as `shuffledp shuffler init` prints it.
+    /// The key that its key list and its batches are signed with, as `shuffledp shuffler init`
+    /// prints it.
     pub verifying_key: String,
 }
 
@@ -103,7 +106,8 @@ pub struct ShufflerConfig {
 pub struct RoundConfig {
     /// Seconds in which clients may send.
     pub window_seconds: f64,
-    /// Seconds after the window in which the shuffler's batch must begin to arrive; then the round is given up, and stays charged.
+    /// Seconds after the window in which the shuffler's batch must begin to arrive; then the round
+    /// is given up, and stays charged.
     pub grace_seconds: f64,
     /// Seconds without a byte after which a batch under way is given up.
     pub stall_seconds: f64,

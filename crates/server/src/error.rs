@@ -1,4 +1,4 @@
-//! What can go wrong in the server. No variant carries a key or a report.
+//! Errors of the server. No variant carries a key or a report.
 
 use shuffledp_learning::LearningError;
 use shuffledp_wire::WireError;
@@ -14,19 +14,19 @@ pub enum ServerError {
     /// A file could not be read or written.
     #[error("cannot {verb} {}", path.display())]
     File {
-        /// What was tried.
+        /// The operation that failed.
         verb: &'static str,
         /// Which file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The store refused.
     #[error("the store could not be {what}")]
     Store {
-        /// What was tried, as a participle.
+        /// The operation that failed, as a participle.
         what: &'static str,
-        /// What the store said.
+        /// The error of the store.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The store holds what this program did not write.

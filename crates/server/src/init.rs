@@ -10,7 +10,8 @@ use std::path::Path;
 /// The configuration that a new server starts from.
 const TEMPLATE: &str = include_str!("../../../examples/services/server.toml");
 
-/// Makes `keys/` and `server.toml` in a folder; what is there is not overwritten. Returns what clients and shuffler have to be told.
+/// Makes `keys/` and `server.toml` in a folder; what is there is not overwritten. Returns what
+/// clients and shuffler have to be told.
 pub fn init(folder: &Path) -> Result<VerifyingKey> {
     std::fs::create_dir_all(folder).map_err(ServerError::file("create", folder))?;
     let path = folder.join("server.toml");

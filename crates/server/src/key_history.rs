@@ -28,7 +28,7 @@ pub enum KeyState {
 pub struct KeyRecord {
     /// Its number. Numbers come again after 256 keys.
     pub id: u8,
-    /// What clients see of it.
+    /// The state that clients see.
     pub public_key: String,
     /// Where it is.
     pub state: KeyState,
@@ -71,8 +71,8 @@ impl KeyHistory {
         self.keys.iter().find(|record| record.public_key == key).map(|record| record.made)
     }
 
-    /// Notes which keys there are, newest first, and which of them rounds offer from now on, if that changed. The
-    /// caller holds the lock of the folder.
+    /// Notes which keys there are, newest first, and which of them rounds offer from now on, if
+    /// that changed. The caller holds the lock of the folder.
     pub(crate) fn note(folder: &Path, there: &[(KeyId, HpkePublicKey)], active: Option<&str>, now: u64) -> Result<()> {
         let before = Self::read(folder)?;
         let mut history = before.clone();

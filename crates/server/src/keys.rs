@@ -1,4 +1,5 @@
-//! The server's secrets: one key that signs, several that open reports. Files that only their owner may read.
+//! The server's secrets: one key that signs, several that open reports. Files that only their owner
+//! may read.
 
 use crate::error::{Result, ServerError};
 use crate::key_history::KeyHistory;
@@ -13,7 +14,7 @@ const SIGNING: &str = "signing.key";
 /// Open reports; newest first, one a line.
 pub(crate) const SEALING: &str = "sealing.keys";
 
-/// What only the server knows. `Debug` shows public halves.
+/// The secret keys of the server. `Debug` shows public halves.
 #[derive(Debug, Clone)]
 pub struct ServerKeys {
     /// Signs tasks and rounds.
@@ -28,7 +29,8 @@ impl ServerKeys {
         Ok(Self { signing: SigningKey::generate()?, sealing: ServerSecretKeys::generate()? })
     }
 
-    /// Makes new keys in a folder. Existing ones are never overwritten: what was sealed to them could not be opened any more.
+    /// Makes new keys in a folder. Existing ones are never overwritten: what was sealed to them
+    /// could not be opened any more.
     pub fn create(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(ServerError::file("create", folder))?;
         let keys = Self::generate()?;
@@ -53,8 +55,9 @@ impl ServerKeys {
         ServerSecretKeys::from_text(&read(&path)?).map_err(wrong(&path))
     }
 
-    /// A new key to seal reports to, in front of the older ones, which open what was sealed to them in a round that is open. A running server offers the new one
-    /// from its next round on, and deletes the others then.
+    /// A new key to seal reports to, in front of the older ones, which open what was sealed to them
+    /// in a round that is open. A running server offers the new one from its next round on, and
+    /// deletes the others then.
     pub fn rotate(folder: &Path) -> Result<KeyId> {
         Self::rotate_at(folder, SystemClock.now())
     }
@@ -82,7 +85,7 @@ impl ServerKeys {
         Ok(keys)
     }
 
-    /// What clients and shuffler are told.
+    /// Returns the public key for clients and shuffler.
     pub fn verifying_key(&self) -> VerifyingKey {
         self.signing.verifying_key()
     }
@@ -107,8 +110,8 @@ impl From<ServerKeys> for KeyRing {
 }
 
 impl KeyRing {
-    /// Those of a folder, followed as they are rotated, and rotated when the newest is older than the `lifetime` in
-    /// milliseconds.
+    /// Those of a folder, followed as they are rotated, and rotated when the newest is older than
+    /// the `lifetime` in milliseconds.
     pub(crate) fn follow(folder: &Path, lifetime: Option<u64>) -> Result<Self> {
         Ok(Self { folder: Some(folder.to_owned()), lifetime, ..ServerKeys::read(folder)?.into() })
     }
@@ -129,7 +132,8 @@ impl KeyRing {
         Arc::clone(&self.sealing.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether reports that are sealed to any of these can be opened. Another replica may have rotated its keys: then the file is read again.
+    /// Whether reports that are sealed to any of these can be opened. Another replica may have
+    /// rotated its keys: then the file is read again.
     pub(crate) fn can_open(&self, keys: &[(KeyId, HpkePublicKey)]) -> bool {
         let holds = |ours: &ServerSecretKeys| keys.iter().all(|key| ours.public_keys().contains(key));
         if holds(&self.sealing()) {
@@ -146,8 +150,9 @@ impl KeyRing {
         found
     }
 
-    /// Takes up what was rotated, and deletes what was replaced; for the moment between two rounds, when nothing can come any more that was sealed to older keys.
-    /// A file that cannot be used leaves the old keys in force.
+    /// Takes up what was rotated, and deletes what was replaced; for the moment between two rounds,
+    /// when nothing can come any more that was sealed to older keys. A file that cannot be used
+    /// leaves the old keys in force.
     pub(crate) fn refresh(&self, now: u64) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = self.rotate_if_old(folder, now) {

@@ -56,7 +56,7 @@ impl LedgerFile {
         Self { charges }
     }
 
-    /// What was charged.
+    /// The charges.
     pub(crate) fn charges(&self) -> &[Charges] {
         &self.charges
     }
@@ -142,7 +142,8 @@ impl LedgerFile {
         Ok(())
     }
 
-    /// The rounds that are here and not in `other`, in words; nothing if it has all of them, charged alike.
+    /// The rounds that are here and not in `other`, in words; nothing if it has all of them,
+    /// charged alike.
     pub fn missing_in(&self, other: &Self) -> Option<String> {
         let theirs = other.by_round();
         let mine = self.by_round();

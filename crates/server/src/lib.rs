@@ -1,11 +1,15 @@
-//! The server: tasks and rounds, models, batches of shuffled reports, and a ledger that is charged before a round is shown to anyone.
+//! The server: tasks and rounds, models, batches of shuffled reports, and a ledger that is charged
+//! before a round is shown to anyone.
 //!
-//! The server is not trusted with reports: it sees shuffled batches of randomized ones and nothing else, and the ε that it states is about what it
-//! sees. (It is trusted to offer every round to all clients; see docs/threat-model.md.) What it can do is to be honest about it: the ledger is charged, durably, *before* a round is published, is never refunded, and a round
-//! that would exceed the budget is not opened, whatever crashed in between.
+//! The server is not trusted with reports: it sees shuffled batches of randomized ones and nothing
+//! else, and the ε that it states is about what it sees. (It is trusted to offer every round to all
+//! clients; see docs/threat-model.md.) What it can do is to be honest about it: the ledger is
+//! charged, durably, *before* a round is published, is never refunded, and a round that would
+//! exceed the budget is not opened, whatever crashed in between.
 //!
-//! Follow one round: conductor charges and opens it → `GET /v1/tasks/{hash}/round` → clients → shuffler → `PUT /v1/batches/{id}` (http) →
-//! batch opens the reports and adds them up → conductor takes the step and closes the round, in one transaction of the [`store`].
+//! Follow one round: conductor charges and opens it → `GET /v1/tasks/{hash}/round` → clients →
+//! shuffler → `PUT /v1/batches/{id}` (http) → batch opens the reports and adds them up → conductor
+//! takes the step and closes the round, in one transaction of the [`store`].
 
 mod batch;
 mod check;

@@ -1,5 +1,5 @@
-//! The link to the shuffler, as seen from here: does it answer, with the key that the task names, and
-//! what time does it say it is?
+//! The link to the shuffler, as seen from here: does it answer, with the key that the task names,
+//! and what time does it say it is?
 //!
 //! Batches come in the other direction, so an answer does not prove that they will; but a server
 //! whose shuffler does not answer charges rounds for nothing.
@@ -23,7 +23,7 @@ pub(crate) struct Link {
     key: VerifyingKey,
 }
 
-/// What a shuffler that answered said.
+/// The answer of a shuffler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contact {
     /// Its minimum batch.
@@ -41,13 +41,15 @@ impl Link {
         Ok(Self { http, url, key: plan.shuffler })
     }
 
-    /// Asks for the shuffler's signed keys, as clients do. An error is a sentence that says what to mend.
+    /// Asks for the shuffler's signed keys, as clients do. An error is a sentence that says what to
+    /// mend.
     pub(crate) async fn probe(&self) -> std::result::Result<Contact, String> {
         let unreachable = |error: &(dyn Error + 'static)| {
             format!("the shuffler at {} does not answer ({}): check task.shuffler.url", self.url, innermost(error))
         };
         let request = self.http.get(&join(&self.url, paths::KEYS)).map_err(|error| unreachable(&error))?;
-        // The cause is at the bottom of the client's own error: ours has the whole chain in one sentence.
+        // The cause is at the bottom of the client's own error: ours has the whole chain in one
+        // sentence.
         let response = request.timeout(PATIENCE).send().await.map_err(|error| unreachable(&error))?;
         let status = response.status();
         if !status.is_success() {

@@ -1,5 +1,6 @@
-//! What operators ask of a server that runs, through files in its folder of keys: whoever may write
-//! there is the operator. The request is one file, the answer another; nothing listens for it.
+//! Requests of operators to a running server, through files in its folder of keys: whoever may
+//! write there is the operator. The request is one file, the answer another; nothing listens for
+//! it.
 
 use crate::check::in_full;
 use crate::config::ServerConfig;
@@ -76,7 +77,8 @@ pub fn abandon(config: &ServerConfig, round: u64) -> Result<String> {
     ask(&config.keys, Request::Abandon { round })
 }
 
-/// Copies the store to a new file of mode 0600, whether a server runs or not. Returns what was done.
+/// Copies the store to a new file of mode 0600, whether a server runs or not. Returns what was
+/// done.
 pub fn backup(config: &ServerConfig, to: &Path) -> Result<String> {
     if config.database.is_none() && !config.store.exists() {
         return Err(ServerError::Config(format!("there is no store at {}", config.store.display())));
@@ -102,7 +104,8 @@ pub fn export_ledger(config: &ServerConfig) -> Result<LedgerFile> {
     }
 }
 
-/// Charges in the store what is in a ledger and not in the store, while no server runs. Returns how many rounds that was.
+/// Charges in the store what is in a ledger and not in the store, while no server runs. Returns how
+/// many rounds that was.
 pub fn import_ledger(config: &ServerConfig, ledger: &LedgerFile) -> Result<u64> {
     let mut store = store::open(config)?;
     let before = LedgerFile::new(store.charges()?).rounds();
@@ -128,7 +131,8 @@ fn ask(folder: &Path, request: Request) -> Result<String> {
                 Outcome::Refused(sentence) => Err(ServerError::Config(sentence)),
             };
         }
-        // Taken back only if nobody has taken it up: removing it and taking it up are both one rename or removal.
+        // Taken back only if nobody has taken it up: removing it and taking it up are both one
+        // rename or removal.
         if began.elapsed() > UNTIL_TAKEN && place.exists() && std::fs::remove_file(&place).is_ok() {
             return Err(ServerError::NotRunning);
         }

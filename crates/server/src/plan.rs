@@ -23,9 +23,10 @@ pub(crate) struct Plan {
     seed: u64,
     pub(crate) shuffler: VerifyingKey,
     pub(crate) model: AnyModel,
-    /// What reports are, and what their mean is.
+    /// The format of reports, and their aggregation.
     pub(crate) frames: Frames,
-    /// What a round costs: with the honest n and the task's rate, whoever comes.
+    /// The cost of a round: with the honest n and the task's rate, independent of the number
+    /// received.
     pub(crate) charge: AccountedRound,
     pub(crate) step: StepRule,
     test: Examples,
@@ -33,7 +34,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// What is wrong with the configuration is said here, before anything is written or published.
+    /// Checks the configuration, before anything is written or published.
     pub(crate) fn new(config: &ServerConfig) -> Result<Self> {
         let (task, directory) = (&config.task, config.data_directory.as_deref());
         task.preparation.check_public()?;
@@ -54,7 +55,8 @@ impl Plan {
         let scheme = Scheme::check_in(config.clients, config.check_in_rate, config.drop_out)
             .map_err(|error| ServerError::Config(format!("clients, check_in_rate, drop_out of [task]: {error}")))?;
         let charge_of_a_round = AccountedRound { scheme, randomizer };
-        // A round whose privacy cannot be accounted for, a δ and a budget that make no sense are refused before the first round.
+        // A round whose privacy cannot be accounted for, a δ and a budget that make no sense are
+        // refused before the first round.
         let mut ledger = Ledger::resume(Accountant::new(), config.delta, Some(config.budget))
             .map_err(|error| ServerError::Config(format!("delta, budget of [task]: {error}")))?;
         ledger.charge(charge_of_a_round)?;
@@ -101,7 +103,7 @@ impl Plan {
         self.replaces
     }
 
-    /// What clients are shown.
+    /// Returns the task that clients receive.
     pub(crate) fn task(&self) -> &Task {
         &self.task
     }
@@ -163,8 +165,9 @@ fn frames(randomizer: RandomizerSpec, dimension: u32, clip: f32) -> Result<Frame
     Ok(Frames::deployed(randomizer, VectorShape { dimension, clip })?)
 }
 
-/// What travels as opaque bytes through rooms that need not know it: TOML of the architecture (input and layers) with the preparation, of the randomizer's name
-/// and parameters, and of the step rule.
+/// The part of a task that is opaque to the wire format: TOML of the architecture
+/// (input and layers) with the preparation, of the randomizer's name and parameters, and of the
+/// step rule.
 fn opaque(name: &str, value: &impl serde::Serialize) -> Result<Vec<u8>> {
     let text = toml::to_string(value).map_err(|error| ServerError::Config(format!("{name}: {error}")))?;
     Ok(text.into_bytes())

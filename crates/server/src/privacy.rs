@@ -1,4 +1,4 @@
-//! What has been spent, as JSON: the `epsilon` object of the command line, and what is left.
+//! The spent ε as JSON: the `epsilon` object of the command line, and the rounds left.
 
 use crate::conductor::Conductor;
 use crate::error::Result;
@@ -29,7 +29,7 @@ pub(crate) struct PrivacyStatement {
     /// At least ε once those rounds are spent too.
     #[serde(with = "shuffledp_learning::unbounded")]
     epsilon_at_end: f64,
-    /// What is left of privacy if the shuffler hands the server what it sees: every round's ε0, added up.
+    /// The guarantee if the shuffler colludes with the server: every round's ε0, added up.
     #[serde(with = "shuffledp_learning::unbounded")]
     local_epsilon: f64,
     clients: u64,
@@ -40,7 +40,7 @@ pub(crate) struct PrivacyStatement {
     /// The rounds so far as a question, to be asked again; left out before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<Described>,
-    /// What a reader must know.
+    /// Warnings for the reader.
     pub(crate) warnings: Vec<String>,
     version: &'static str,
 }
@@ -78,7 +78,7 @@ impl PrivacyStatement {
     }
 }
 
-/// Who must be honest for ε to hold.
+/// Returns the assumptions under which ε holds.
 fn assumptions(plan: &Plan) -> Vec<String> {
     let task = plan.task();
     vec![

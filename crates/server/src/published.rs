@@ -1,4 +1,4 @@
-//! What everybody may see, made anew whenever something has changed and then only handed out.
+//! Public state, rebuilt whenever something has changed and served from memory.
 
 use crate::conductor::{Conductor, Pause, Phase};
 use crate::error::{Result, ServerError};
@@ -67,7 +67,8 @@ struct OpenDocument {
 }
 
 impl Published {
-    /// Of what the conductor knows, and the `problems` that there are otherwise, by name; without a phase it has only just been set up.
+    /// Of what the conductor knows, and the `problems` that there are otherwise, by name; without a
+    /// phase it has only just been set up.
     pub(crate) fn new(
         plan: &Plan,
         conductor: &mut Conductor,

@@ -1,8 +1,8 @@
 //! Puts a copy of the store in its place, without forgetting a charge.
 //!
 //! A copy knows nothing of rounds that opened after it was made; those were published, and clients
-//! have answered them. They are charged again from what is left of the store, or from the number of the last
-//! round that anybody saw. Where neither is known, nothing is restored.
+//! have answered them. They are charged again from what is left of the store, or from the number of
+//! the last round that anybody saw. Where neither is known, nothing is restored.
 
 use crate::config::ServerConfig;
 use crate::error::{Result, ServerError};
@@ -11,7 +11,7 @@ use crate::store::{Charges, FileStore, Store};
 use shuffledp_host::files;
 use std::path::{Path, PathBuf};
 
-/// What was restored.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// Rounds that are charged now and were not in the copy.
@@ -24,8 +24,8 @@ pub struct Restored {
     pub replaced: Option<PathBuf>,
 }
 
-/// Puts `copy` in the place of the configuration's store, while no server runs. `seen` is the number of the
-/// last round of the configuration's task that was published, if somebody knows.
+/// Puts `copy` in the place of the configuration's store, while no server runs. `seen` is the
+/// number of the last round of the configuration's task that was published, if somebody knows.
 pub fn restore(config: &ServerConfig, copy: &Path, seen: Option<u64>) -> Result<Restored> {
     if config.database.is_some() {
         return Err(ServerError::Config(
@@ -58,8 +58,8 @@ pub fn restore(config: &ServerConfig, copy: &Path, seen: Option<u64>) -> Result<
     Ok(restored)
 }
 
-/// What the store that is there has charged; nothing if there is none or it cannot be read. A server that
-/// runs is an error.
+/// Returns the charges of the existing store; none if there is no store or it cannot be read. A
+/// server that runs is an error.
 fn known_charges(store: &Path) -> Result<Option<Vec<Charges>>> {
     if !store.exists() {
         return Ok(None);

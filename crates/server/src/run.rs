@@ -34,8 +34,9 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Between two questions whether another replica has changed something.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// Runs a server until `shutdown`, by the operating system's clock or, where replicas share a database, by the database's. Of configurations that `reloads` brings, certificate, key and limits of
-/// `[listen]` are taken up; everything else needs a new start.
+/// Runs a server until `shutdown`, by the operating system's clock or, where replicas share a
+/// database, by the database's. Of configurations that `reloads` brings, certificate, key and
+/// limits of `[listen]` are taken up; everything else needs a new start.
 pub async fn run(config: ServerConfig, reloads: mpsc::Receiver<ServerConfig>, shutdown: Shutdown) -> Result<()> {
     let parts = tokio::task::spawn_blocking({
         let config = config.clone();
@@ -62,7 +63,7 @@ async fn reload(link: shuffledp_transport::Link, mut reloads: mpsc::Receiver<Ser
     }
 }
 
-/// What a server is made of, before it listens.
+/// The parts of a server, before it listens.
 pub struct Parts {
     plan: Plan,
     keys: KeyRing,
@@ -78,7 +79,8 @@ impl std::fmt::Debug for Parts {
 }
 
 impl Parts {
-    /// What the configuration names: keys and store from their files, test examples from theirs. Keys that are rotated there are taken up.
+    /// Loads what the configuration names: keys, store and test examples from their files. Rotated
+    /// keys are picked up.
     pub fn new(config: &ServerConfig) -> Result<Self> {
         // What is wrong with the configuration is said before a store is made.
         let plan = Plan::new(config)?;
@@ -98,7 +100,7 @@ impl Parts {
     }
 }
 
-/// What clients pin.
+/// The values that clients pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// The key that signs tasks and rounds.
@@ -107,7 +109,7 @@ pub struct Identity {
     pub task: TaskHash,
 }
 
-/// What clients of a server with this configuration pin, whether it runs or not. Writes nothing.
+/// Returns the values that clients of a server with this configuration pin. Writes nothing.
 pub fn identity(config: &ServerConfig) -> Result<Identity> {
     Ok(Identity { verifying_key: ServerKeys::read(&config.keys)?.verifying_key(), task: Plan::new(config)?.hash() })
 }
@@ -122,7 +124,8 @@ pub struct RunningServer {
     verifying_key: VerifyingKey,
 }
 
-/// Begins or resumes the task, and listens. Returns as soon as it listens; the first round is opened right after.
+/// Begins or resumes the task, and listens. Returns as soon as it listens; the first round is
+/// opened right after.
 pub async fn start(
     parts: Parts,
     listen: &ListenConfig,
@@ -170,7 +173,7 @@ impl RunningServer {
         self.task
     }
 
-    /// What clients and shuffler pin.
+    /// Returns the key that clients and shuffler pin.
     pub fn verifying_key(&self) -> VerifyingKey {
         self.verifying_key
     }
@@ -185,7 +188,8 @@ impl RunningServer {
     }
 }
 
-/// Ends rounds and opens them, as long as the server runs: when all are done there is nothing to wake up for.
+/// Ends rounds and opens them, as long as the server runs: when all are done there is nothing to
+/// wake up for.
 async fn conduct(service: Arc<Service>) {
     let mut said = None;
     loop {
@@ -227,7 +231,8 @@ fn say(phase: Phase) {
     }
 }
 
-/// Asks the shuffler now and then whether it is there, and says what is wrong if it is not: at once, and then more and more rarely.
+/// Asks the shuffler now and then whether it is there, and says what is wrong if it is not: at
+/// once, and then more and more rarely.
 async fn watch_link(service: Arc<Service>, link: Link) {
     let (mut failures, mut pause) = (0_u32, FIRST_RETRY);
     loop {

@@ -1,6 +1,7 @@
 //! The server without its sockets: the conductor behind a lock, and what it last made public.
 //!
-//! Whoever asks for a task, a round, a model or the status is answered from what was published, and never waits for a batch or for the disk.
+//! Whoever asks for a task, a round, a model or the status is answered from what was published, and
+//! never waits for a batch or for the disk.
 
 use crate::batch::Gathered;
 use crate::conductor::{Admission, Conductor, Pause, Phase};
@@ -20,8 +21,8 @@ use shuffledp_wire::{BatchHeader, BatchId, ModelHash, RoundContext, RoundOffer, 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::Notify;
 
-/// Batches that are received at once. Anybody who has seen the header of the true batch can begin to
-/// send it: the true one must find a place beside such uploads, and memory must stay bounded.
+/// Batches that are received at once. Anybody who has seen the header of the true batch can begin
+/// to send it: the true one must find a place beside such uploads, and memory must stay bounded.
 const PLACES: usize = 8;
 
 /// All that requests share.
@@ -120,13 +121,13 @@ impl Service {
         self.signed_task.clone()
     }
 
-    /// What everybody may see.
+    /// Returns the public state.
     pub(crate) fn published(&self) -> Arc<Published> {
         Arc::clone(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A place for a batch that the open round waits for, if one is free. Call only for a batch that
-    /// was [admitted](Self::admit).
+    /// A place for a batch that the open round waits for, if one is free. Call only for a batch
+    /// that was [admitted](Self::admit).
     pub(crate) fn try_receive(&self, header: &BatchHeader) -> Option<Place<'_>> {
         let mut uploads = self.uploads();
         if uploads.len() >= PLACES {
@@ -137,7 +138,8 @@ impl Service {
     }
 
     /// By how many milliseconds the end of the open round is postponed for the batches that are
-    /// coming in for it. Bounded by the length that the shuffler signed, however often they begin anew.
+    /// coming in for it. Bounded by the length that the shuffler signed, however often they begin
+    /// anew.
     fn postponed(&self, open: Option<&RoundContext>) -> u64 {
         let uploads = self.uploads();
         uploads.iter().filter(|upload| Some(&upload.context) == open).map(|upload| upload.patience).max().unwrap_or(0)
@@ -158,7 +160,8 @@ impl Service {
         self.changed.notified().await;
     }
 
-    /// When time alone changes something: at the open round's deadline, later if a batch is coming in.
+    /// When time alone changes something: at the open round's deadline, later if a batch is coming
+    /// in.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         let conductor = self.lock();
         let postponed = self.postponed(conductor.open_round().map(|open| &open.context));
@@ -194,8 +197,8 @@ impl Service {
         Ok(phase)
     }
 
-    /// The shuffler answered, or did not: says so where people look, and ends a pause if it answered.
-    /// True if something changed. Blocks on the disk.
+    /// The shuffler answered, or did not: says so where people look, and ends a pause if it
+    /// answered. True if something changed. Blocks on the disk.
     pub(crate) fn note_probe(&self, outcome: std::result::Result<Contact, String>) -> Result<bool> {
         let mut conductor = self.lock();
         let before = self.situation();
@@ -228,7 +231,8 @@ impl Service {
     pub(crate) fn look_at_the_clock(&self) -> Result<()> {
         self.now();
         let doubt = self.timekeeper().doubt();
-        // Compared with what was said, not with a moment ago: whoever asks for the time may have noticed before.
+        // Compared with what was said, not with a moment ago: whoever asks for the time may have
+        // noticed before.
         if std::mem::replace(&mut *self.said_of_clock.lock().unwrap_or_else(PoisonError::into_inner), doubt) == doubt {
             return Ok(());
         }
@@ -341,7 +345,8 @@ impl Service {
             && let Some(open) = conductor.open_round()
             && !self.keys.can_open(&open.keys)
         {
-            // Taken here, all of its reports would be rejected. Another replica may have the key, and the shuffler tries again.
+            // Taken here, all of its reports would be rejected. Another replica may have the key,
+            // and the shuffler tries again.
             return Err(ServerError::KeysMissing { round: open.context.round });
         }
         Ok(admission)
@@ -372,7 +377,8 @@ impl Service {
     pub(crate) fn close(&self, id: BatchId, gathered: &Gathered) -> Result<BatchRecord> {
         let mut conductor = self.lock();
         let record = conductor.close(id, gathered, self.now())?;
-        // The batch is taken, whatever happens now: what is published follows with the next round at the latest.
+        // The batch is taken, whatever happens now: what is published follows with the next round
+        // at the latest.
         if let Err(error) = self.publish(&mut conductor, Phase::Open) {
             tracing::error!(%error, "the new status could not be published");
         }
@@ -392,7 +398,8 @@ impl Service {
 
     fn publish_as(&self, conductor: &mut Conductor, phase: Option<Phase>) -> Result<()> {
         let (failure, doubt) = self.situation();
-        // Some servers cannot reach their shuffler, which reaches them: batches that come are proof enough.
+        // Some servers cannot reach their shuffler, which reaches them: batches that come are proof
+        // enough.
         let heard = conductor.last_batch().is_some() && conductor.silent() == 0;
         let failure = failure.filter(|_| !heard).map(|problem| ("shuffler", problem));
         let problems = doubt.map(clock_problem).into_iter().chain(failure).collect();
@@ -412,10 +419,10 @@ impl Service {
     }
 }
 
-/// What to do about a clock that is not believed.
+/// The advice for a clock that is not trusted.
 const CLOCK_ADVICE: &str = "no round is opened until the clock is right, the shuffler's clock agrees with it, or `shuffledp server resume` says so";
 
-/// What is known of the shuffler.
+/// The known state of the shuffler.
 #[derive(Debug)]
 struct LinkState {
     /// The uptime when it last answered.
@@ -455,7 +462,8 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Signs the last round that was opened, with the keys that it was opened with, whatever was rotated since: the same bytes whenever it is signed.
+/// Signs the last round that was opened, with the keys that it was opened with, whatever was
+/// rotated since: the same bytes whenever it is signed.
 pub(crate) fn sign_round(plan: &Plan, conductor: &Conductor, keys: &KeyRing) -> Result<Option<Bytes>> {
     let Some(last) = conductor.last_round() else { return Ok(None) };
     let round = RoundOffer {

@@ -1,8 +1,8 @@
-//! Checks that the clock is right before a round is opened: a round that opens at a wrong time stays
-//! open for years, or is over for everybody else before it opens.
+//! Checks that the clock is right before a round is opened: a round that opens at a wrong time
+//! stays open for years, or is over for everybody else before it opens.
 //!
-//! There are three witnesses: the machine's uptime, which nobody sets; the times of the last round in
-//! the store; and the date in the shuffler's answers.
+//! There are three witnesses: the machine's uptime, which nobody sets; the times of the last round
+//! in the store; and the date in the shuffler's answers.
 
 use shuffledp_host::Clock;
 use std::fmt;
@@ -61,8 +61,8 @@ pub(crate) struct Timekeeper {
     /// A time that was believed, and the uptime then.
     believed: (u64, u64),
     doubt: Option<Doubt>,
-    /// By how much our clock may be ahead of the shuffler's (or behind): a round that differs by more is over
-    /// for one of the two before the other has seen it.
+    /// By how much our clock may be ahead of the shuffler's (or behind): a round that differs by
+    /// more is over for one of the two before the other has seen it.
     most_skew: u64,
     /// A difference from the shuffler's clock that an operator has accepted.
     accepted_skew: i64,

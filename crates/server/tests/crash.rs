@@ -1,5 +1,7 @@
-//! A server that dies, for good and without warning, before or after each of its commits. Afterwards another is started on the same file, the shuffler sends again what was not
-//! acknowledged, and everything is as if nothing had happened: the same weights, the same rounds, the same ledger.
+//! A server that dies, for good and without warning, before or after each of its commits.
+//! Afterwards another is started on the same file, the shuffler sends again what was not
+//! acknowledged, and everything is as if nothing had happened: the same weights, the same rounds,
+//! the same ledger.
 //!
 //! This file is its own program: called with `server` it is the process that dies.
 
@@ -182,7 +184,7 @@ struct World {
     handled: u64,
 }
 
-/// What is left in the end.
+/// The state at the end.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     answer: String,

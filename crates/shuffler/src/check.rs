@@ -7,7 +7,8 @@ use shuffledp_host::free_space;
 use shuffledp_transport::{Finding, HttpClient};
 use std::path::Path;
 
-/// Checks everything that a start needs, and that every server answers with its key. Writes nothing.
+/// Checks everything that a start needs, and that every server answers with its key. Writes
+/// nothing.
 pub async fn check(config: &Config) -> Vec<Finding> {
     let mut findings = vec![Finding::new("configuration", config.check())];
     let signing = read_signing_key(&config.signing_key);

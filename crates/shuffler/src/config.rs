@@ -11,18 +11,20 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Folder of the stores; made if it is not there. Best on an encrypted disk: a file system does not overwrite what is deleted.
+    /// Folder of the stores; made if it is not there. Best on an encrypted disk: a file system does
+    /// not overwrite what is deleted.
     #[serde(default = "default_data")]
     pub data: PathBuf,
-    /// A PostgreSQL database, `postgres://…`, that takes the place of `data` and may be shared by several shufflers with the same keys.
+    /// A PostgreSQL database, `postgres://…`, that takes the place of `data` and may be shared by
+    /// several shufflers with the same keys.
     #[serde(default)]
     pub store: Option<DatabaseUrl>,
     /// File with the key that signs the key list and the batches. Tasks name its public half.
     pub signing_key: PathBuf,
     /// File with the HPKE keys, newest first. It is read again when it changes.
     pub hpke_keys: PathBuf,
-    /// B_min: no batch with fewer reports is released. A privacy parameter, not a throughput knob, so it has no default:
-    /// clients refuse to take part below their own floor.
+    /// B_min: no batch with fewer reports is released. A privacy parameter, not a throughput knob,
+    /// so it has no default: clients refuse to take part below their own floor.
     pub min_batch: u64,
     /// Seconds between looks at the servers' rounds.
     #[serde(default = "default_poll_seconds")]
@@ -30,7 +32,8 @@ pub struct Config {
     /// The longest report that is taken, in bytes. Rounds with longer ones are not taken part in.
     #[serde(default = "default_max_report_bytes")]
     pub max_report_bytes: usize,
-    /// Bytes of reports that may wait for the disk; beyond that clients are asked to come again (503).
+    /// Bytes of reports that may wait for the disk; beyond that clients are asked to come again
+    /// (503).
     #[serde(default = "default_waiting_bytes")]
     pub waiting_bytes: usize,
     /// Seconds until a request must be dealt with, its body included.
@@ -42,8 +45,9 @@ pub struct Config {
     /// Rounds that a server may have unfinished at once.
     #[serde(default = "default_max_rounds")]
     pub max_rounds: usize,
-    /// Different reports that are taken for one round; then clients are asked to come again (503). A repeated report takes no
-    /// place. Well below what the server takes in a batch: one that is too long is refused whole.
+    /// Different reports that are taken for one round; then clients are asked to come again (503).
+    /// A repeated report takes no place. Well below what the server takes in a batch: one that is
+    /// too long is refused whole.
     #[serde(default = "default_max_reports")]
     pub max_reports: u64,
     /// Seconds until an attempt to send a batch is given up and begun again.
@@ -52,18 +56,20 @@ pub struct Config {
     /// Seconds after a window's end until a batch that the server does not take is deleted.
     #[serde(default = "default_forward_for_seconds")]
     pub forward_for_seconds: u64,
-    /// Seconds for which clients may use a key list that they fetched. An old key is deleted when no round is left that opened before its successor
-    /// was published and this time was over.
+    /// Seconds for which clients may use a key list that they fetched. An old key is deleted when
+    /// no round is left that opened before its successor was published and this time was over.
     #[serde(default = "default_key_overlap_seconds")]
     pub key_overlap_seconds: u64,
-    /// Seconds after which a new HPKE key takes the place of the newest. Without it, only `rotate-key` does.
+    /// Seconds after which a new HPKE key takes the place of the newest. Without it, only
+    /// `rotate-key` does.
     #[serde(default)]
     pub rotate_every: Option<u64>,
-    /// Bytes that must be free on the disk of `data`. With fewer no report is taken (503), so that the batches that are
-    /// there can still be made and sent.
+    /// Bytes that must be free on the disk of `data`. With fewer no report is taken (503), so that
+    /// the batches that are there can still be made and sent.
     #[serde(default = "default_min_free_bytes")]
     pub min_free_bytes: u64,
-    /// The least important lines that are logged: error, warn, info (the default) or debug. Read again at SIGHUP.
+    /// The least important lines that are logged: error, warn, info (the default) or debug. Read
+    /// again at SIGHUP.
     #[serde(default)]
     pub log_level: Option<LogLevel>,
     /// Where to listen.
@@ -84,8 +90,8 @@ pub struct ServerConfig {
     /// Its public key, `shuffledp-verifying-v1:…`.
     #[serde(deserialize_with = "from_text")]
     pub key: VerifyingKey,
-    /// Its tasks by their hashes. Without any, every task for which this server signs a round, found out when a report names it. Needed where there are
-    /// several servers.
+    /// Its tasks by their hashes. Without any, every task for which this server signs a round,
+    /// found out when a report names it. Needed where there are several servers.
     #[serde(default, deserialize_with = "from_texts")]
     pub tasks: Vec<TaskHash>,
 }
@@ -163,7 +169,8 @@ impl Config {
         self.http.relative_to(folder);
     }
 
-    /// A shuffler on loopback with default limits, its files in `folder`; for tests and demonstrations. [`init`](crate::init) makes the files.
+    /// A shuffler on loopback with default limits, its files in `folder`; for tests and
+    /// demonstrations. [`init`](crate::init) makes the files.
     #[must_use]
     pub fn loopback(folder: &Path, min_batch: u64, servers: Vec<ServerConfig>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What can go wrong, without a word of what reports or keys contain.
+//! Errors of the shuffler. None contains any part of a report or key.
 
 use crate::store::sqlite_error;
 use shuffledp_transport::TransportError;
@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// Of whatever the shuffler does.
 pub type Result<T> = std::result::Result<T, ShufflerError>;
 
-/// Why the shuffler cannot start or go on. Messages are whole: what caused an error is part of them, not chained behind.
+/// Why the shuffler cannot start or go on. Messages are whole: what caused an error is part of
+/// them, not chained behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShufflerError {
@@ -17,7 +18,7 @@ pub enum ShufflerError {
     Config {
         /// Its name in the file.
         parameter: String,
-        /// What to change.
+        /// The setting to change.
         reason: String,
     },
     /// The configuration file is not TOML, or has a field that nobody knows.
@@ -33,7 +34,7 @@ pub enum ShufflerError {
     Io {
         /// Which one.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: std::io::Error,
     },
     /// A folder of reports that others can look into.
@@ -47,7 +48,7 @@ pub enum ShufflerError {
     KeyFile {
         /// Which file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         cause: WireError,
     },
     /// Something that is there already and must not be overwritten.
@@ -67,7 +68,7 @@ pub enum ShufflerError {
     Damaged {
         /// Which file.
         path: PathBuf,
-        /// What is missing.
+        /// The missing part.
         reason: &'static str,
     },
     /// A later version of this program wrote a store's file.

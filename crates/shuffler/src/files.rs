@@ -16,7 +16,8 @@ const CONFIG_FILE: &str = "shuffler.toml";
 /// The configuration that [`init`] writes.
 const TEMPLATE: &str = include_str!("../../../examples/services/shuffler.toml");
 
-/// Makes new keys and a configuration file to be edited, and returns the public key that tasks name.
+/// Makes new keys and a configuration file to be edited, and returns the public key that tasks
+/// name.
 ///
 /// # Errors
 ///
@@ -36,7 +37,8 @@ pub fn init(folder: &Path) -> Result<VerifyingKey> {
     Ok(key.verifying_key())
 }
 
-/// Puts a new HPKE key in front. A running shuffler notices, publishes it, and deletes old ones when no round needs them.
+/// Puts a new HPKE key in front. A running shuffler notices, publishes it, and deletes old ones
+/// when no round needs them.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What keeps the shuffler from its work, as far as its own machine is concerned.
+//! Problems of the shuffler's own machine: storage and key file.
 
 use crate::config::Config;
 use crate::error::ShufflerError;
@@ -34,7 +34,7 @@ impl Health {
         *self.storage.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// What storage said last, if it failed.
+    /// The last error of storage, if it failed.
     pub(crate) fn storage_problem(&self) -> Option<String> {
         self.storage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -54,17 +54,18 @@ impl Health {
         self.is_full.load(Ordering::Relaxed)
     }
 
-    /// What is wrong with the key file, or nothing.
+    /// The problem of the key file, or none.
     pub(crate) fn set_keys_problem(&self, problem: Option<String>) {
         *self.keys.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }
 
-    /// What is wrong with the key file.
+    /// The problem of the key file.
     pub(crate) fn keys_problem(&self) -> Option<String> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Looks at the disk: how much is free, and, if storage failed, whether it works again. Says when that changes.
+    /// Looks at the disk: how much is free, and, if storage failed, whether it works again. Says
+    /// when that changes.
     pub(crate) fn look(&self, config: &Config) {
         if config.store.is_some() {
             // The database's disk is its own; whether it answers is found out at every tick.

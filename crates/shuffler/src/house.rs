@@ -1,5 +1,5 @@
-//! The stores, once they can be opened. A disk that is full at the start is no reason to be gone: until it has room,
-//! everybody is told to come again.
+//! The stores, once they can be opened. A disk that is full at the start is no reason to be gone:
+//! until it has room, everybody is told to come again.
 
 use crate::config::Config;
 use crate::error::{Result, ShufflerError};
@@ -21,7 +21,7 @@ use shuffledp_wire::paths;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use tower_service::Service as _;
 
-/// What is known before the stores are open, and the rest when they are.
+/// The parts of a shuffler: some exist before the stores are open, the rest afterwards.
 pub(crate) struct House {
     pub(crate) config: RwLock<Arc<Config>>,
     pub(crate) environment: Environment,
@@ -66,7 +66,7 @@ impl House {
         Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is there once the stores are open.
+    /// The parts that exist once the stores are open.
     pub(crate) fn opened(&self) -> Option<&Open> {
         self.open.get()
     }
@@ -85,7 +85,8 @@ impl House {
         let _ = self.link.set(link);
     }
 
-    /// Opens the stores, if they are not open. `None` if the disk does not let it; then it is worth trying again.
+    /// Opens the stores, if they are not open. `None` if the disk does not let it; then it is worth
+    /// trying again.
     ///
     /// # Errors
     ///
@@ -151,7 +152,8 @@ impl House {
         }
     }
 
-    /// [`Self::try_open`] where it may wait. What no room will mend was told at the start, or is told now.
+    /// [`Self::try_open`] where it may wait. What no room will mend was told at the start, or is
+    /// told now.
     pub(crate) async fn reopen(self: &Arc<Self>) -> Option<&Open> {
         if self.open.get().is_none() {
             let house = Arc::clone(self);

@@ -1,7 +1,8 @@
 //! `POST /v1/reports`, and what else is served.
 //!
-//! What an answer can tell: 202 that the report is on disk (now or since before, there is no difference to see), 400 and 413 that it is none, 410 that
-//! its round takes no reports, 425 that it does not yet, 503 to come again. All have an empty body.
+//! What an answer can tell: 202 that the report is on disk (now or since before, there is no
+//! difference to see), 400 and 413 that it is none, 410 that its round takes no reports, 425 that
+//! it does not yet, 503 to come again. All have an empty body.
 
 use crate::error::{Result, ShufflerError};
 use crate::rounds::{Learner, Lookup, Shared, blocking};
@@ -23,7 +24,8 @@ use tokio_stream::StreamExt as _;
 
 /// The budget of waiting bytes is counted in units of so many.
 const UNIT: usize = 64;
-/// Reports of rounds that are not known are looked up in the store so many at a time; the others wait.
+/// Reports of rounds that are not known are looked up in the store so many at a time; the others
+/// wait.
 const LOOKUPS: usize = 16;
 
 /// Why a report was not taken.
@@ -90,7 +92,7 @@ impl Refusal {
     }
 }
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Clone)]
 pub(crate) struct Intake {
     shared: Arc<Shared>,
@@ -141,7 +143,8 @@ impl Intake {
         }
         let len = announced(request.headers()).ok_or(Refusal::NoLength)?;
         self.check_len(len)?;
-        // Held until the answer, so that it bounds bodies that arrive, wait to be opened and wait for the disk.
+        // Held until the answer, so that it bounds bodies that arrive, wait to be opened and wait
+        // for the disk.
         let (body, _room) = self.read(request.into_body(), len).await?;
         let (context, inner) = open_outer(&body, &self.shared.keys.secret()).map_err(|_| Refusal::Unreadable)?;
         drop(body);
@@ -179,7 +182,8 @@ impl Intake {
         }
     }
 
-    /// A body of this length. Room is taken for what has come, not for what was announced: who sends slowly holds little.
+    /// A body of this length. Room is taken for what has come, not for what was announced: who
+    /// sends slowly holds little.
     async fn read(&self, body: Body, len: usize) -> std::result::Result<(Vec<u8>, SemaphorePermit<'_>), Refusal> {
         let full = |_| Refusal::Busy;
         let units = |bytes: usize| u32::try_from(bytes.div_ceil(UNIT)).map_err(|_| Refusal::TooLong);

@@ -12,13 +12,14 @@ use std::time::SystemTime;
 /// Keys that a scheduled rotation keeps; a list may have twice as many.
 const MOST_KEPT: usize = 8;
 
-/// What is in force.
+/// The keys in force.
 #[derive(Debug)]
 struct Current {
     secret: Arc<ShufflerSecretKeys>,
     /// The body of `GET /v1/keys`.
     published: Bytes,
-    /// When the file was written that this was read from, and its length, should two writes share a tick of the clock.
+    /// When the file was written that this was read from, and its length, should two writes share a
+    /// tick of the clock.
     version: (SystemTime, u64),
 }
 
@@ -55,22 +56,23 @@ impl KeyRing {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(current);
     }
 
-    /// What opens reports.
+    /// Returns the keys that open reports.
     pub(crate) fn secret(&self) -> Arc<ShufflerSecretKeys> {
         Arc::clone(&self.current().secret)
     }
 
-    /// What clients are told.
+    /// Returns the signed key list for clients.
     pub(crate) fn published(&self) -> Bytes {
         self.current().published.clone()
     }
 
-    /// What signs batches.
+    /// Returns the key that signs batches.
     pub(crate) fn signing(&self) -> &SigningKey {
         &self.signing
     }
 
-    /// Reads the file again if it was written since. A file that cannot be used leaves the old keys in force.
+    /// Reads the file again if it was written since. A file that cannot be used leaves the old keys
+    /// in force.
     pub(crate) fn follow(&self) -> Result<()> {
         if version(&self.path)? != self.current().version {
             self.replace(read(&self.path, &self.signing, self.min_batch)?);
@@ -79,7 +81,8 @@ impl KeyRing {
         Ok(())
     }
 
-    /// What the keys are at this moment. A key that is in the file and not published yet is pending.
+    /// Returns the state of every key. A key that is in the file and not published yet is
+    /// pending.
     pub(crate) fn states(&self, now: u64, memory: &dyn Memory) -> Result<KeyStates> {
         let (keys, in_file) = (self.secret().public_keys(), read_hpke_keys(&self.path)?.public_keys());
         let pending = in_file.iter().filter(|key| !keys.contains(key)).count();
@@ -95,8 +98,8 @@ impl KeyRing {
         }
     }
 
-    /// Puts a new key in front if the newest has been that for `every` milliseconds. What rounds still need is never pushed
-    /// out: with half of all keys there may be, it waits.
+    /// Puts a new key in front if the newest has been that for `every` milliseconds. What rounds
+    /// still need is never pushed out: with half of all keys there may be, it waits.
     pub(crate) fn rotate_if_due(&self, now: u64, every: Option<u64>, memory: &dyn Memory) -> Result<()> {
         // Also without: whoever sets it later wants to know how old the key is.
         let since = self.active_since(now, memory)?;
@@ -113,8 +116,8 @@ impl KeyRing {
         self.active_since(now, memory).map(drop)
     }
 
-    /// Deletes keys that nobody can still use: not the newest, retired for `overlap`, and no open round began before that was over
-    /// (`earliest_open` is when the oldest open round opened).
+    /// Deletes keys that nobody can still use: not the newest, retired for `overlap`, and no open
+    /// round began before that was over (`earliest_open` is when the oldest open round opened).
     pub(crate) fn prune(&self, now: u64, overlap: u64, earliest_open: Option<u64>, memory: &dyn Memory) -> Result<()> {
         let keys = self.secret();
         let mut kept = Vec::new();

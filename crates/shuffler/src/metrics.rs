@@ -1,6 +1,7 @@
-//! What an operator may watch. Everybody who reaches the service sees how rounds ended: nothing per report and nothing before
-//! a round is over, so that whoever reads `/metrics` there learns no more than who gets the batches. The operator's listener
-//! also counts reports that were refused, by reason.
+//! The metrics of the shuffler. Everybody who reaches the service sees how rounds ended: nothing
+//! per report and nothing before a round is over, so that whoever reads `/metrics` there learns no
+//! more than who gets the batches. The operator's listener also counts reports that were refused,
+//! by reason.
 
 use crate::intake::Refusal;
 use shuffledp_transport::{Counter, MetricsPage};

@@ -1,4 +1,5 @@
-//! What the operator's listener says: ready or not and why, and the figures. docs/metrics.md lists their names.
+//! The operator's listener: readiness with reasons, and metrics. docs/metrics.md lists
+//! their names.
 
 use crate::house::House;
 use crate::intake::Refusal;
@@ -101,7 +102,7 @@ fn write_state(page: &mut MetricsPage, shared: &Shared) {
     );
 }
 
-/// What Linux counts for this process.
+/// The counters of Linux for this process.
 fn written() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.parse().ok()

@@ -10,8 +10,9 @@ pub trait Permute: Send {
     fn permute(&mut self, order: &mut [u32]);
 }
 
-/// The Fisher–Yates shuffle of the crate `rand` over a generator: every order equally likely, exactly so if the generator's bits are fair, because `rand` is
-/// built with its feature `unbiased`.
+/// The Fisher–Yates shuffle of the crate `rand` over a generator: every order equally likely,
+/// exactly so if the generator's bits are fair, because `rand` is built with its feature
+/// `unbiased`.
 #[derive(Debug)]
 pub struct FisherYates<R>(pub R);
 

@@ -17,12 +17,12 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// What a test may replace.
+/// The parts that a test may replace.
 #[derive(Clone)]
 pub struct Environment {
-    /// What time it is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Who is told about commits.
+    /// The observer of commits.
     pub witness: Arc<dyn Witness>,
     /// A permutation for each batch.
     pub permute: Arc<dyn Fn() -> Result<Box<dyn Permute>> + Send + Sync>,
@@ -59,8 +59,8 @@ impl std::fmt::Debug for Running {
     }
 }
 
-/// Runs a shuffler until `shutdown`. Configurations that `reloads` brings are taken up as far as a running shuffler can;
-/// what it cannot take up is said, and changes nothing.
+/// Runs a shuffler until `shutdown`. Configurations that `reloads` brings are taken up as far as a
+/// running shuffler can; what it cannot take up is said, and changes nothing.
 ///
 /// # Errors
 ///
@@ -81,8 +81,8 @@ pub async fn run(config: Config, mut reloads: mpsc::Receiver<Config>, shutdown: 
     ended
 }
 
-/// Starts a shuffler: keys read, stores of an earlier process taken up, listening. Where the disk does not let the stores be
-/// opened, clients are told to come again until it does.
+/// Starts a shuffler: keys read, stores of an earlier process taken up, listening. Where the disk
+/// does not let the stores be opened, clients are told to come again until it does.
 ///
 /// # Errors
 ///
@@ -112,7 +112,8 @@ pub async fn start(config: Config, environment: Environment, shutdown: Shutdown)
     Ok(Running { house, serving, admin, ticking })
 }
 
-/// Two loops, so that a server that is slow to answer does not keep the rounds of others from ending.
+/// Two loops, so that a server that is slow to answer does not keep the rounds of others from
+/// ending.
 async fn keep_ticking(house: Arc<House>) {
     tokio::select! {
         () = keep_looking(&house) => {}
@@ -182,7 +183,8 @@ impl Running {
         self.house.reload(fresh)
     }
 
-    /// Waits until no round is being brought to its end. While a server does not answer, that is long.
+    /// Waits until no round is being brought to its end. While a server does not answer, that is
+    /// long.
     pub async fn settle(&self) {
         if let Some(open) = self.house.opened() {
             open.shared.table.settle().await;
@@ -195,7 +197,8 @@ impl Running {
         self.house.opened().map_or(0, |open| open.shared.table.len())
     }
 
-    /// Waits for the end: after the signal to stop, requests under way are answered, what waits is committed, batches on their way are left to the next start.
+    /// Waits for the end: after the signal to stop, requests under way are answered, what waits is
+    /// committed, batches on their way are left to the next start.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
 //! The moments at which a crash would hurt most, made visible to tests that crash there.
 
-/// A point around a commit. A process may end at any of them and nothing acknowledged is lost, doubled or released short.
+/// A point around a commit. A process may end at any of them and nothing acknowledged is lost,
+/// doubled or released short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CommitPoint {
     /// Reports are written to a log and may not be on the disk yet.

@@ -1,5 +1,6 @@
-//! One thread per store. Reports that wait while the disk is busy are committed together when it is free (group commit): the busier it is, the larger
-//! the groups, and one wait for the disk serves all of them.
+//! One thread per store. Reports that wait while the disk is busy are committed together when it is
+//! free (group commit): the busier it is, the larger the groups, and one wait for the disk serves
+//! all of them.
 
 use crate::error::{Result, ShufflerError};
 use crate::health::Health;
@@ -21,7 +22,7 @@ const QUEUE: usize = 16 * 1024;
 /// A batch is handed to the network in pieces of about so many bytes.
 const CHUNK: usize = 128 * 1024;
 
-/// What a report is told.
+/// The answer to a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receipt {
     /// It is on disk, now or since before.
@@ -45,7 +46,8 @@ enum Command {
     Finish(oneshot::Sender<Result<()>>),
 }
 
-/// The way to a store's thread. When the last one is dropped the thread works off what waits and ends.
+/// The way to a store's thread. When the last one is dropped the thread works off what waits and
+/// ends.
 #[derive(Debug)]
 pub(crate) struct Writer {
     commands: mpsc::Sender<Command>,
@@ -117,7 +119,8 @@ struct Group {
     replies: Vec<oneshot::Sender<Receipt>>,
 }
 
-/// Half of a digest: finding two reports that share it takes 2^64 attempts, and costs whoever does it one of the two.
+/// Half of a digest: finding two reports that share it takes 2^64 attempts, and costs whoever does
+/// it one of the two.
 fn half(digest: &[u8; 32]) -> [u8; 16] {
     std::array::from_fn(|at| digest[at])
 }
@@ -127,11 +130,12 @@ struct Thread {
     store: Box<dyn RoundStore>,
     stores: Arc<dyn Stores>,
     waiting: mpsc::Receiver<Command>,
-    /// Why reports could not be stored since the last tick, if so. Said then: a line of its own moment would say when somebody sent something.
+    /// Why reports could not be stored since the last tick, if so. Said then: a line of its own
+    /// moment would say when somebody sent something.
     failed: Option<ShufflerError>,
     health: Arc<Health>,
-    /// Every report that is on the disk, by half of its digest. A repeated one costs its sender a request, and the round
-    /// neither a place nor a byte.
+    /// Every report that is on the disk, by half of its digest. A repeated one costs its sender a
+    /// request, and the round neither a place nor a byte.
     known: HashSet<[u8; 16]>,
     /// Reports that the round may have.
     most: u64,
@@ -141,10 +145,11 @@ impl Thread {
     fn run(mut self) {
         self.learn_known();
         let mut next = None;
-        // A round that was short stays closed: a report that was on its way when the window closed, and would be
-        // acknowledged after it, would be lost with its round.
+        // A round that was short stays closed: a report that was on its way when the window closed,
+        // and would be acknowledged after it, would be lost with its round.
         let mut was_short = false;
-        // A reply that nobody waits for any more is no failure: the report is on disk, its sender asks again.
+        // A reply that nobody waits for any more is no failure: the report is on disk, its sender
+        // asks again.
         while let Some(command) = next.take().or_else(|| self.waiting.blocking_recv()) {
             match command {
                 Command::Add(_, reply) if was_short => {
@@ -169,7 +174,7 @@ impl Thread {
         }
     }
 
-    /// What an earlier process had stored.
+    /// The reports that an earlier process had stored.
     fn learn_known(&mut self) {
         let known = &mut self.known;
         let learned = self.store.digests(&mut |digest| {
@@ -181,7 +186,8 @@ impl Thread {
         }
     }
 
-    /// Commits a report and all that wait behind it. Returns the command that ended the group, if one did.
+    /// Commits a report and all that wait behind it. Returns the command that ended the group, if
+    /// one did.
     fn add_group(&mut self, entry: OpaqueReport, reply: oneshot::Sender<Receipt>) -> Option<Command> {
         let mut group = Group::default();
         let mut next = None;
@@ -218,8 +224,8 @@ impl Thread {
         next
     }
 
-    /// Answers what needs no storing, and adds the rest to the group: a new report, or the same as one in the group, which
-    /// waits for it.
+    /// Answers what needs no storing, and adds the rest to the group: a new report, or the same as
+    /// one in the group, which waits for it.
     fn sort(&mut self, entry: OpaqueReport, reply: oneshot::Sender<Receipt>, group: &mut Group) {
         let name = half(&entry.digest);
         if self.known.contains(&name) {

@@ -1,7 +1,8 @@
-//! Three shufflers and their PostgreSQL, killed at random while clients report: every acknowledged report is in the batch of its round, once, and there is one batch.
+//! Three shufflers and their PostgreSQL, killed at random while clients report: every acknowledged
+//! report is in the batch of its round, once, and there is one batch.
 //!
-//! Runs for some seconds, or for CHAOS_MINUTES; CHAOS_SEED draws other faults; CHAOS_RESULTS names a file for the figures. This file is its own program: called
-//! with `shuffler` it is a replica.
+//! Runs for some seconds, or for CHAOS_MINUTES; CHAOS_SEED draws other faults; CHAOS_RESULTS names
+//! a file for the figures. This file is its own program: called with `shuffler` it is a replica.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -72,7 +73,7 @@ async fn shuffler(arguments: &[String]) {
     running.ended().await.unwrap();
 }
 
-/// What goes on, for all who take part.
+/// The shared state of the test.
 struct Stage {
     world: World,
     store: String,
@@ -123,7 +124,8 @@ impl Stage {
         self.replicas.lock().unwrap()[place] = Some(spawned);
     }
 
-    /// A client: reports without end, each sent to one replica after another until it is taken or its round is over, and some once more.
+    /// A client: reports without end, each sent to one replica after another until it is taken or
+    /// its round is over, and some once more.
     async fn report(&self, keys: &ShufflerKeys, mut rng: ChaCha8Rng) {
         while !self.over.load(Ordering::SeqCst) {
             let (round, closes) = *self.round.lock().unwrap();
@@ -154,7 +156,7 @@ impl Stage {
         }
     }
 
-    /// What is wrong with the batches that came, in words.
+    /// Returns the problems of the batches that came, in words.
     fn violations(&self) -> Vec<String> {
         let (server, mut found) = (&self.world.server, Vec::new());
         let attempts = server.attempts.lock().unwrap();

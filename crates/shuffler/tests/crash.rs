@@ -1,5 +1,6 @@
-//! A shuffler that dies, for good and without warning: at every commit point, and killed from outside. Afterwards another is started on the same folder, clients
-//! send again what was not acknowledged, and the server must have every report exactly once, in one batch.
+//! A shuffler that dies, for good and without warning: at every commit point, and killed from
+//! outside. Afterwards another is started on the same folder, clients send again what was not
+//! acknowledged, and the server must have every report exactly once, in one batch.
 //!
 //! This file is its own program: called with `shuffler` it is the process that dies.
 
@@ -118,7 +119,7 @@ impl Drop for Process {
     }
 }
 
-/// What one life and its afterlife amount to.
+/// The outcome of a process that is killed, and of its restart.
 struct Story {
     world: World,
     process: Process,
@@ -194,7 +195,8 @@ fn set_clock(world: &World, now: u64) {
 
 const FOLDS: [CommitPoint; 2] = [CommitPoint::BeforeFold, CommitPoint::AfterFold];
 
-/// Dies at the `visit`-th visit to a point. Reports are sent one after the other, so that there is one visit per report; between them the log is folded, if that is the point.
+/// Dies at the `visit`-th visit to a point. Reports are sent one after the other, so that there is
+/// one visit per report; between them the log is folded, if that is the point.
 async fn dies_at(point: CommitPoint, visit: usize) {
     let mut story = Story::begin(Some((point, visit))).await;
     story.does("tick");

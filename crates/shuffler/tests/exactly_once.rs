@@ -1,4 +1,5 @@
-//! Every acknowledged report reaches the server exactly once, whatever is repeated, late, unknown or unlucky.
+//! Every acknowledged report reaches the server exactly once, whatever is repeated, late, unknown
+//! or unlucky.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -49,7 +50,8 @@ async fn repeated_late_early_unknown_and_broken() {
     assert_eq!((shuffler.running.unfinished(), world.stores()), (0, 0));
     assert_eq!(shuffler.metric("batches_acknowledged").await, 1);
 
-    // Replayed after the end, which the server is not asked about, and after a restart with a clock that went back.
+    // Replayed after the end, which the server is not asked about, and after a restart with a clock
+    // that went back.
     let asked = world.server.asked.load(Ordering::SeqCst);
     assert_eq!(shuffler.post(&reports[0]).await, 410);
     assert_eq!(world.server.asked.load(Ordering::SeqCst), asked);
@@ -65,8 +67,8 @@ async fn repeated_late_early_unknown_and_broken() {
     assert_eq!(world.server.attempts.lock().unwrap().len(), 1);
 }
 
-/// A server that shows each client a key of its own would know by the key that opens a report whose it is. It gets a batch for each list of keys, and
-/// none of them is large enough.
+/// A server that shows each client a key of its own would know by the key that opens a report whose
+/// it is. It gets a batch for each list of keys, and none of them is large enough.
 #[tokio::test]
 async fn a_server_that_shows_different_keys_gets_no_batch() {
     let world = World::new(3).await;

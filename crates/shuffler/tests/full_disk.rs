@@ -1,4 +1,5 @@
-//! A disk that takes nothing, at the start and later. Alone in its file: the limit that stands for the disk is the process's.
+//! A disk that takes nothing, at the start and later. Alone in its file: the limit that stands for
+//! the disk is the process's.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.

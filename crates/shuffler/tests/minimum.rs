@@ -1,4 +1,5 @@
-//! Below the minimum nothing is ever released: every order of adding, repeating, sealing, with and without a restart, tried out against a model.
+//! Below the minimum nothing is ever released: every order of adding, repeating, sealing, with and
+//! without a restart, tried out against a model.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

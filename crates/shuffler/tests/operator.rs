@@ -1,4 +1,5 @@
-//! What an operator hears when something is wrong: readiness with a reason, metrics, files that are named.
+//! Tests of an operator's view when something is wrong: readiness with a reason, metrics, files
+//! that are named.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 

@@ -12,10 +12,12 @@ use std::ops::ControlFlow;
 const REPORTS: u8 = 4;
 const ORDERS: usize = 24;
 const BATCHES: usize = 4000;
-/// χ² with 23 degrees of freedom is above 72.5 with probability 5e-7 (scipy.stats.chi2.isf(5e-7, 23) = 72.49).
+/// χ² with 23 degrees of freedom is above 72.5 with probability 5e-7 (scipy.stats.chi2.isf(5e-7,
+/// 23) = 72.49).
 const CRITICAL: f64 = 72.5;
 
-/// What is wrong with many shuffles written by hand: every place is swapped with *any* place. 4^4 = 256 paths cannot fall evenly on 24 orders.
+/// A common faulty shuffle: every place is swapped with *any* place. 4^4 = 256 paths cannot fall
+/// evenly on 24 orders.
 struct SwapWithAny(ChaCha20Rng);
 
 impl Permute for SwapWithAny {

@@ -1,4 +1,5 @@
-//! Several shufflers on one PostgreSQL: the contract of stores, races between replicas, and whole services whose database and replicas are lost.
+//! Several shufflers on one PostgreSQL: the contract of stores, races between replicas, and whole
+//! services whose database and replicas are lost.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -55,7 +56,8 @@ fn postgresql_keeps_the_contract_of_stores() {
     leases(&server);
 }
 
-/// Eight writers with overlapping reports and two sealers, one round after another: what was acknowledged is in the batch, once, and nothing else.
+/// Eight writers with overlapping reports and two sealers, one round after another: what was
+/// acknowledged is in the batch, once, and nothing else.
 fn racing_replicas(server: &Server) {
     server.database("races");
     let replicas: Vec<PostgresStores> = (0..2).map(|_| open(server, "races")).collect();
@@ -150,7 +152,8 @@ async fn post(world: &World, urls: &[String], report: &[u8], first: usize) -> bo
     panic!("no replica answers");
 }
 
-/// Three replicas; connections are cut, the database is killed, and a replica ends. Every acknowledged report reaches the server once.
+/// Three replicas; connections are cut, the database is killed, and a replica ends. Every
+/// acknowledged report reaches the server once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replicas_and_their_database_are_lost_and_no_report_is() {
     let Some(server) = Server::start() else { return };

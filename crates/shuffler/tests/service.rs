@@ -89,7 +89,8 @@ async fn an_inner_report_of_another_length_is_refused() {
     assert_eq!(shuffler.post(&long).await, 400);
 }
 
-/// Whoever makes tasks up, and reports for them, keeps nobody waiting who names a task that is known, since before a restart too.
+/// Whoever makes tasks up, and reports for them, keeps nobody waiting who names a task that is
+/// known, since before a restart too.
 #[tokio::test]
 async fn tasks_that_do_not_exist_keep_nobody_out() {
     let world = World::new(3).await;
@@ -201,7 +202,8 @@ async fn stopping_loses_nothing_that_was_acknowledged() {
     let acknowledged: Vec<u64> =
         answers.iter().filter(|(_, status)| *status == Some(202)).map(|(number, _)| *number).collect();
 
-    // What was not acknowledged is retried with the same bytes, whether it was stored or not; what was is not.
+    // What was not acknowledged is retried with the same bytes, whether it was stored or not; what
+    // was is not.
     let shuffler = world.start().await;
     for (number, report) in (0..).zip(&reports) {
         if !acknowledged.contains(&number) {

@@ -1,4 +1,5 @@
-//! What the shuffler does not say. Alone in its file: `tracing` remembers per process which events somebody listens to, and tests beside this one do not listen.
+//! Checks what the shuffler does not log. Alone in its file, because `tracing` caches per process
+//! which events have a listener, and other tests have none.
 
 #![allow(clippy::unwrap_used)] // clippy.toml lets tests unwrap, but not the functions that they call.
 
@@ -31,7 +32,8 @@ fn nothing_is_logged_or_counted_per_report_and_no_secret_ever() {
     let writer = log.clone();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
-    // One thread: all that the shuffler's tasks say comes here. The stores' threads say nothing unless storage fails.
+    // One thread: all that the shuffler's tasks say comes here. The stores' threads say nothing
+    // unless storage fails.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (lines, address, secrets) = tracing::subscriber::with_default(subscriber, || {
         runtime.block_on(async {

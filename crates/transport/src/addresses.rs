@@ -1,8 +1,9 @@
-//! Limits for each address, in memory only: how many connections it has, and how many requests it may still make.
+//! Limits for each address, in memory only: how many connections it has, and how many requests it
+//! may still make.
 //!
-//! No address is kept, here or elsewhere. A caller is a keyed hash of its address whose key is drawn at the start and
-//! leaves this process nowhere; an IPv6 caller is its network of 64 bits, since every machine has as many addresses as
-//! it likes in there.
+//! No address is kept, here or elsewhere. A caller is a keyed hash of its address whose key is
+//! drawn at the start and leaves this process nowhere; an IPv6 caller is its network of 64 bits,
+//! since every machine has as many addresses as it likes in there.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -10,7 +11,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-/// Callers that are remembered at once. Further ones share one entry: they limit each other and nobody else.
+/// Callers that are remembered at once. Further ones share one entry: they limit each other and
+/// nobody else.
 const MOST: usize = 65_536;
 /// The entry of those who found no place.
 const CROWD: u64 = 0;
@@ -22,7 +24,7 @@ pub(crate) struct Addresses {
     callers: Mutex<HashMap<u64, Caller>>,
 }
 
-/// What is known of a caller.
+/// The state of one address.
 #[derive(Debug)]
 struct Caller {
     connections: usize,
@@ -58,7 +60,8 @@ impl Addresses {
         self.key.hash_one(network).max(CROWD + 1)
     }
 
-    /// A connection begins; `None` if its address has `most` already. Its name is for the other calls.
+    /// A connection begins; `None` if its address has `most` already. Its name is for the other
+    /// calls.
     pub(crate) fn enter(&self, address: IpAddr, most: Option<usize>) -> Option<u64> {
         let mut name = self.name(address);
         let mut callers = self.callers();

@@ -1,5 +1,6 @@
-//! The operator's listener: whether a service is alive, whether it can do its work, and its figures. It has
-//! connections of its own, so that clients who occupy all others do not hide how the service is.
+//! The operator's listener: whether a service is alive, whether it can do its work, and its
+//! figures. It has connections of its own, so that clients who occupy all others do not hide how
+//! the service is.
 
 use crate::TransportError;
 use crate::connections::Limits;
@@ -21,7 +22,8 @@ const CONNECTIONS: usize = 64;
 /// Until an operator has an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a service tells its operator. Both calls may wait for a lock or a disk: they run where that holds nobody up.
+/// The answers of a service to its operator. Both calls may wait for a lock or a disk; they run on
+/// a thread where that delays nothing else.
 pub trait Operated: Send + Sync + 'static {
     /// Whether the service can do its work.
     fn readiness(&self) -> Readiness;

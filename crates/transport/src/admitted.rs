@@ -1,4 +1,5 @@
-//! The requests of one connection: refused early if there are too many, measured, and the last ones where it is crowded.
+//! The requests of one connection: refused early if there are too many, measured, and the last ones
+//! where it is crowded.
 
 use crate::connections::Gate;
 use axum::http::header::{CONNECTION, RETRY_AFTER};

@@ -12,7 +12,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClientConfig {
-    /// PEM files with root certificates; if any are given, no others are believed. Without any, the machine's own.
+    /// PEM files with root certificates; if any are given, no others are believed. Without any, the
+    /// machine's own.
     pub roots: Vec<PathBuf>,
     /// `http://` to other machines.
     pub allow_plain_http: bool,
@@ -67,7 +68,8 @@ impl HttpClient {
             .timeout(Duration::from_secs(config.timeout_seconds))
             // A redirect could lead from https:// to anywhere. Our services do not redirect.
             .redirect(Policy::none())
-            // What the environment says about proxies must not decide through whose hands reports go.
+            // What the environment says about proxies must not decide through whose hands reports
+            // go.
             .no_proxy()
             .referer(false)
             .build()?;

@@ -1,8 +1,8 @@
 //! At most so many connections, none of which may stop reading its answers.
 //!
-//! HTTP/1.1 answers the requests of one connection one after the other: however many a client sends ahead, one is under
-//! way, and at most a buffer of answers waits. So the limit of connections is a limit of requests, and a client that
-//! does not read loses its connection after `write_seconds`.
+//! HTTP/1.1 answers the requests of one connection one after the other: however many a client sends
+//! ahead, one is under way, and at most a buffer of answers waits. So the limit of connections is a
+//! limit of requests, and a client that does not read loses its connection after `write_seconds`.
 
 use crate::addresses::Addresses;
 use crate::admitted::Admitted;
@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// What can change while a service runs.
+/// The settings that can change while a service runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) connections: usize,
@@ -43,13 +43,14 @@ impl Limits {
         self.address_connections.is_some() || self.address_requests_per_minute.is_some()
     }
 
-    /// Connections beyond the limit that are told to come again before further ones are closed without a word.
+    /// Connections beyond the limit that are told to come again before further ones are closed
+    /// without a word.
     pub(crate) fn told_to_come_again(connections: usize) -> usize {
         (connections / 8).max(1)
     }
 }
 
-/// What one listener's connections have in common.
+/// The shared state of a listener's connections.
 #[derive(Debug)]
 pub(crate) struct Gate {
     limits: RwLock<Limits>,
@@ -58,7 +59,7 @@ pub(crate) struct Gate {
     metrics: Arc<LinkMetrics>,
 }
 
-/// What is decided about a new connection.
+/// The decision on a new connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Served,
@@ -187,7 +188,7 @@ pub(crate) struct Limited {
 }
 
 impl Limited {
-    /// What becomes of an attempt to write.
+    /// Handles the outcome of an attempt to write.
     fn wrote(&mut self, context: &mut Context<'_>, wrote: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match wrote {
             Poll::Ready(Ok(bytes)) => {

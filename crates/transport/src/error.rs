@@ -1,11 +1,12 @@
-//! What can go wrong on a link, before and while it is used.
+//! Errors of a link, before and while it is used.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Why a service cannot listen or a request cannot be made.
 ///
-/// Messages are whole: what caused an error is part of them, not chained behind. No variant carries a key, a body or the address of whoever asked.
+/// Messages are whole: what caused an error is part of them, not chained behind. No variant carries
+/// a key, a body or the address of whoever asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
@@ -33,7 +34,7 @@ pub enum TransportError {
          `connections`, or raise the limit (`ulimit -Hn`, or LimitNOFILE= in a systemd unit)"
     )]
     TooFewDescriptors {
-        /// What the configuration says.
+        /// The configured number.
         connections: usize,
         /// Connections and a reserve for files.
         needed: u64,
@@ -61,7 +62,7 @@ pub enum TransportError {
     /// Not an absolute HTTP address.
     #[error("`{url}` is no address of the form https://host[:port]")]
     BadUrl {
-        /// What stood in its place.
+        /// The text that was found.
         url: String,
     },
     /// A limit that would refuse everything.
@@ -75,9 +76,9 @@ pub enum TransportError {
     BadPem {
         /// Which file.
         path: PathBuf,
-        /// What it was to be.
+        /// The expected role.
         role: &'static str,
-        /// What is wrong, never what is inside.
+        /// The problem, without any of the content.
         reason: String,
     },
     /// TLS refused its configuration.
@@ -88,7 +89,7 @@ pub enum TransportError {
     Bind {
         /// The address that was asked for.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         cause: std::io::Error,
     },
     /// Serving ended with an error of the system.

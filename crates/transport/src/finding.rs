@@ -1,4 +1,4 @@
-//! What a check of a configuration finds.
+//! The findings of a configuration's check.
 
 use crate::{ListenConfig, TransportError, descriptors, tls};
 use serde::Serialize;
@@ -7,9 +7,9 @@ use std::fmt::Display;
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was looked at.
+    /// The item that was checked.
     pub what: String,
-    /// What has to be mended; nothing if it is right.
+    /// The problem to mend; none if it is right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

@@ -1,14 +1,18 @@
-//! HTTP over TLS as the services speak it: serving with limits, asking with given roots, stopping without loss.
+//! HTTP over TLS as the services speak it: serving with limits, asking with given roots, stopping
+//! without loss.
 //!
-//! This room knows nothing of reports. Shuffler, server and client share it so that one rule holds on every link: TLS, unless
-//! both ends are on this machine or the operator said `allow_plain_http = true` and was warned. Plain HTTP shows an onlooker
-//! who takes part, which the privacy figures assume hidden.
+//! This room knows nothing of reports. Shuffler, server and client share it so that one rule holds
+//! on every link: TLS, unless both ends are on this machine or the operator said
+//! `allow_plain_http = true` and was warned. Plain HTTP shows an onlooker who takes part, which the
+//! privacy figures assume hidden.
 //!
 //! - [`serve`]: an axum router behind [`ListenConfig`], with limits and a graceful end
-//! - [`serve_admin`]: health, readiness and metrics of an [`Operated`] service, on a listener of their own
+//! - [`serve_admin`]: health, readiness and metrics of an [`Operated`] service, on a listener of
+//!   their own
 //! - [`MetricsPage`]: what Prometheus reads
 //! - [`HttpClient`]: requests to `https://`, or to `http://` under the rule above
-//! - [`Shutdown`]: one signal that all tasks of a service can wait for; [`Hangups`]: the one to read files again
+//! - [`Shutdown`]: one signal that all tasks of a service can wait for; [`Hangups`]: the one to
+//!   read files again
 //! - [`Pauses`], [`retry_after`]: when to ask again
 //! - [`with_timeout`], [`bytes_at_most`]: no request and no answer may take for ever or be endless
 

@@ -1,4 +1,4 @@
-//! What a listener counts: nothing about who.
+//! The metrics of a listener; none identifies a caller.
 
 use crate::metrics::{Counter, Durations, MetricsPage};
 use axum::http::StatusCode;

@@ -25,27 +25,30 @@ pub struct ListenConfig {
     /// Plain HTTP on an address that others reach: only where something in front ends TLS.
     #[serde(default)]
     pub allow_plain_http: bool,
-    /// Where the operator reads `/healthz`, `/readyz` and `/metrics`, in plain HTTP. Without it nobody can.
+    /// Where the operator reads `/healthz`, `/readyz` and `/metrics`, in plain HTTP. Without it
+    /// nobody can.
     #[serde(default)]
     pub admin: Option<SocketAddr>,
     /// `admin` on an address that other machines reach: only where nobody but operators can.
     #[serde(default)]
     pub allow_remote_admin: bool,
-    /// Connections at once. An eighth more are told to come again (503); further ones are closed before TLS costs anything.
+    /// Connections at once. An eighth more are told to come again (503); further ones are closed
+    /// before TLS costs anything.
     #[serde(default = "default_connections")]
     pub connections: usize,
-    /// Connections of one address (IPv6: of one network of 64 bits) at once. Addresses are counted in memory, by a keyed
-    /// hash, and never stored.
+    /// Connections of one address (IPv6: of one network of 64 bits) at once. Addresses are counted
+    /// in memory, by a keyed hash, and never stored.
     #[serde(default)]
     pub address_connections: Option<usize>,
-    /// Requests of one address in a minute; further ones are told to come again (429). Counted as above.
+    /// Requests of one address in a minute; further ones are told to come again (429). Counted as
+    /// above.
     #[serde(default)]
     pub address_requests_per_minute: Option<u64>,
     /// Seconds until the head of a request must have come, and until an idle connection is closed.
     #[serde(default = "default_header_seconds")]
     pub header_seconds: u64,
-    /// Seconds for which an answer may wait for a client that does not read it; then the connection ends. Who reads 4 KiB a
-    /// second may take as long as it takes.
+    /// Seconds for which an answer may wait for a client that does not read it; then the connection
+    /// ends. Who reads 4 KiB a second may take as long as it takes.
     #[serde(default = "default_write_seconds")]
     pub write_seconds: u64,
     /// Seconds that requests under way get when the service is told to stop.
@@ -98,7 +101,8 @@ impl ListenConfig {
         }
     }
 
-    /// Reads relative paths as relative to `folder`, the configuration file's: a service may be started from anywhere.
+    /// Reads relative paths as relative to `folder`, the configuration file's: a service may be
+    /// started from anywhere.
     pub fn relative_to(&mut self, folder: &Path) {
         if let Some(tls) = &mut self.tls {
             tls.certificate = folder.join(&tls.certificate);

@@ -6,11 +6,11 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// What the service cannot mend by itself.
+    /// Problems that the service cannot mend by itself.
     Error,
-    /// What an operator should look at.
+    /// Events that an operator should look at.
     Warn,
-    /// What the service does: rounds that begin and end.
+    /// The work of the service: rounds that begin and end.
     Info,
     /// Why it does not do something.
     Debug,

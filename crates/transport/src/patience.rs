@@ -6,11 +6,12 @@ use std::task::Context;
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Who reads this fast may take as long as an answer is long.
+/// The minimum rate of a reader, in bytes per second: a long answer may take as long as this rate
+/// needs.
 const BYTES_PER_SECOND: f64 = 4096.0;
 
-/// A time that waiting uses up, and that every byte that gets through gives back a little of. Reading a byte now and then
-/// is therefore no way around it.
+/// A time that waiting uses up, and that every byte that gets through gives back a little of.
+/// Reading a byte now and then is therefore no way around it.
 #[derive(Debug)]
 pub(crate) struct Patience {
     most: Duration,
@@ -31,7 +32,8 @@ impl Patience {
         self.used = self.used.saturating_sub(Duration::from_secs_f64(bytes as f64 / BYTES_PER_SECOND));
     }
 
-    /// Nothing gets through now. Whether it has been so for too long; if not, the task is woken when it will have been.
+    /// Nothing gets through now. Whether it has been so for too long; if not, the task is woken
+    /// when it will have been.
     pub(crate) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
         let left = self.most.saturating_sub(self.used);
         let (_, sleep) = self.waiting.get_or_insert_with(|| {

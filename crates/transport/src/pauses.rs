@@ -1,12 +1,12 @@
-//! How long to wait before the same is asked again: longer each time, never two callers alike, and at least as long as the
-//! other side asks for.
+//! How long to wait before the same is asked again: longer each time, never two callers alike, and
+//! at least as long as the other side asks for.
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use reqwest::Response;
 use reqwest::header::RETRY_AFTER;
 use std::time::Duration;
 
-/// What another side may ask for, at most: it must not send anybody away for ever.
+/// The longest pause that another party may ask for, so that it cannot send anybody away for ever.
 const LONGEST_ASKED: Duration = Duration::from_secs(300);
 
 /// Growing pauses with jitter.
@@ -17,7 +17,8 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// From `first`, doubled each time up to `longest`; each is then drawn between itself and its double.
+    /// From `first`, doubled each time up to `longest`; each is then drawn between itself and its
+    /// double.
     #[must_use]
     pub fn new(first: Duration, longest: Duration) -> Self {
         let growing = ExponentialBuilder::default()
@@ -29,8 +30,8 @@ impl Pauses {
         Self { growing: growing.build(), longest }
     }
 
-    /// The next one. What the other side `asked` for is waited for first, so that those whom it sent away at one moment do not
-    /// come back at one moment.
+    /// The next one. What the other side `asked` for is waited for first, so that those whom it
+    /// sent away at one moment do not come back at one moment.
     pub fn next(&mut self, asked: Option<Duration>) -> Duration {
         let pause = self.growing.next().unwrap_or(self.longest);
         asked.unwrap_or_default().min(LONGEST_ASKED).saturating_add(pause)

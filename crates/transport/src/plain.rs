@@ -4,8 +4,8 @@ use crate::TransportError;
 use reqwest::Url;
 use std::net::IpAddr;
 
-/// Whether a URL's host is this machine. `localhost` is by RFC 6761, section 6.3; other names are not looked up, since
-/// whoever answers a look-up could then choose the rule.
+/// Whether a URL's host is this machine. `localhost` is by RFC 6761, section 6.3; other names are
+/// not looked up, since whoever answers a look-up could then choose the rule.
 fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -56,7 +56,8 @@ impl Serving {
         self.link.clone()
     }
 
-    /// Waits until serving has ended: after the signal, when the requests under way are answered or their grace is over.
+    /// Waits until serving has ended: after the signal, when the requests under way are answered or
+    /// their grace is over.
     ///
     /// # Errors
     ///
@@ -70,12 +71,14 @@ impl Serving {
 }
 
 impl Link {
-    /// Takes up what can change: the certificate and its key, which are read again, and the limits of connections,
-    /// addresses and writes. Connections that are there keep their certificate. All or nothing.
+    /// Takes up what can change: the certificate and its key, which are read again, and the limits
+    /// of connections, addresses and writes. Connections that are there keep their certificate. All
+    /// or nothing.
     ///
     /// # Errors
     ///
-    /// If the configuration or a file cannot be used, or TLS begins or ends. Then everything stays as it was.
+    /// If the configuration or a file cannot be used, or TLS begins or ends. Then everything stays
+    /// as it was.
     pub fn reload(&self, config: &ListenConfig) -> Result<(), TransportError> {
         config.check()?;
         if config.tls.is_some() != self.tls.is_some() {
@@ -104,12 +107,14 @@ impl Link {
 
 /// Listens, and serves `router` until `shutdown`. Returns as soon as it listens.
 ///
-/// At the signal no connection is accepted any more, idle ones are closed, and requests under way get `grace_seconds`.
+/// At the signal no connection is accepted any more, idle ones are closed, and requests under way
+/// get `grace_seconds`.
 ///
 /// # Errors
 ///
-/// If the configuration breaks the rule about plain HTTP, a PEM file cannot be used, the address cannot be listened on,
-/// or the system does not give as many descriptors as there may be connections.
+/// If the configuration breaks the rule about plain HTTP, a PEM file cannot be used, the address
+/// cannot be listened on, or the system does not give as many descriptors as there may be
+/// connections.
 pub async fn serve(config: &ListenConfig, router: Router, shutdown: Shutdown) -> Result<Serving, TransportError> {
     config.check()?;
     let tls = config.tls.as_ref().map(tls::server_config).transpose()?;
@@ -172,7 +177,8 @@ impl Listener {
 
 /// Answers 408 if a request, its body included, has not been dealt with in time.
 ///
-/// Per router and not in [`serve`]: a batch of a million reports takes longer than a single report may.
+/// Per router and not in [`serve`]: a batch of a million reports takes longer than a single report
+/// may.
 pub fn with_timeout(router: Router, time: Duration) -> Router {
     router.layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, time))
 }

@@ -8,7 +8,8 @@ use tokio::sync::watch;
 #[derive(Debug, Clone)]
 pub struct Shutdown {
     stopped: watch::Receiver<bool>,
-    // A shutdown that nobody can trigger must wait for ever, not take its trigger's absence for the signal.
+    // A shutdown that nobody can trigger must wait for ever, not take its trigger's absence for the
+    // signal.
     _keep: Arc<watch::Sender<bool>>,
 }
 

@@ -11,8 +11,8 @@ use shuffledp_host::files::read_secret;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// HTTP/1.1 only, offered by name: one request at a time on a connection, so that the limit of connections also bounds the
-/// requests under way.
+/// HTTP/1.1 only, offered by name: one request at a time on a connection, so that the limit of
+/// connections also bounds the requests under way.
 const PROTOCOLS: &[&[u8]] = &[b"http/1.1"];
 
 fn provider() -> Arc<CryptoProvider> {
@@ -23,7 +23,7 @@ fn protocols() -> Vec<Vec<u8>> {
     PROTOCOLS.iter().map(|name| name.to_vec()).collect()
 }
 
-/// What a service shows to those who connect.
+/// Returns the TLS configuration of a service.
 pub(crate) fn server_config(files: &TlsFiles) -> Result<ServerConfig, TransportError> {
     let chain = certificates(&files.certificate, "certificate chain")?;
     let key = read_secret(&files.key).map_err(|error| bad_pem(&files.key, "private key", error))?;
@@ -47,7 +47,8 @@ pub(crate) fn client_config(roots: &[PathBuf]) -> Result<ClientConfig, Transport
     let mut config = if roots.is_empty() {
         match builder()?.with_platform_verifier() {
             Ok(config) => config.with_no_client_auth(),
-            // A machine without roots can still speak to itself. With an empty store every https:// is refused, none let through.
+            // A machine without roots can still speak to itself. With an empty store every https://
+            // is refused, none let through.
             Err(error) => {
                 tracing::warn!(%error, "this machine has no root certificates: https:// needs `roots`");
                 builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth()

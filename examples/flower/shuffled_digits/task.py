@@ -1,4 +1,4 @@
-"""What clients and server share: the task, the features and the model."""
+"""Code that clients and server share: the task, the features and the model."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _METHOD = "shuffledp"
 
 @dataclasses.dataclass(frozen=True)
 class ShuffleConfig:
-    """What a :class:`ShuffleAccountant` accounts for; the fields of Flower's ``PrivacyConfig``.
+    """The configuration of a :class:`ShuffleAccountant`, with the fields of Flower's ``PrivacyConfig``.
 
     Flower's own class has no sampling method for check-in or for a shuffle, so it is not used.
     """
@@ -83,7 +83,7 @@ class ShuffleAccountant:
         return self._accountant.delta(epsilon)
 
     def get_privacy_spent(self, delta: Optional[float] = None) -> Any:
-        """What was spent, as Flower's ``PrivacySpent``."""
+        """Returns the spent budget as Flower's ``PrivacySpent``."""
         at = self._config.target_delta if delta is None else delta
         return PrivacySpent(
             epsilon=self.get_epsilon(at),

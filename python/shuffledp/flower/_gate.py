@@ -1,4 +1,4 @@
-"""What a mod lets through: nothing, but for what is allowed by name."""
+"""The gate of a mod: it stops everything that is not allowed by name."""
 
 from __future__ import annotations
 

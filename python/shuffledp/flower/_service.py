@@ -67,7 +67,7 @@ class ServiceMod(Gate):
         rest = {key: value for key, value in message.content.items() if key not in (name, CONFIG)}
 
         def vector(weights: NDArray[numpy.float32], round: int) -> NDArray[numpy.float32]:
-            """What the server calls a gradient: its model moves against it."""
+            """Returns the update as the gradient that the server expects: its model moves against it."""
             arrays = unflatten(weights, [array.shape for array in model])
             told = ConfigRecord({**message.content.config_records.get(CONFIG, {}), ROUND: round})
             named = ArrayRecord({key: Array(array) for key, array in zip(record.keys(), arrays)})

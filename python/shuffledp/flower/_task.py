@@ -1,4 +1,4 @@
-"""What clients and server agree on before the first round."""
+"""The task: the terms that clients and server agree on before the first round."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIMULATION_ONLY = ("gaussian", "laplace")
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """Who participates in every round, with which randomizer, and who hides the clients.
+    """The participation in every round, the randomizer, and the parties that hide the clients.
 
     ``clients``
         honest clients that are offered every round, at least

@@ -1,4 +1,4 @@
-//! What a server makes of reports.
+//! Aggregation of reports on the server.
 
 use super::arrays::{HeldCategories, HeldFrames};
 use super::running::{Aggregate, Rejected, Reports};
@@ -14,8 +14,8 @@ use shuffledp_randomizers::estimate::{Confidence, Coverage};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A running unbiased estimate of the mean of the inputs (of the share of every category), in memory that does not grow with the number of reports. A randomizer's `aggregator()` makes
-/// one.
+/// A running unbiased estimate of the mean of the inputs (of the share of every category), in
+/// memory that does not grow with the number of reports. A randomizer's `aggregator()` makes one.
 ///
 /// >>> import numpy
 /// >>> from shuffledp.randomizers import RInf
@@ -27,7 +27,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// >>> aggregator.count, bool(abs(aggregator.mean() - [0.5, -0.25]).max() < 0.1)
 /// (10000, True)
 ///
-/// Copies and pickles carry the sums, so that many processes or machines can add up a share of the reports each; `merge` joins what they send:
+/// Copies and pickles carry the sums, so that many processes or machines can add up a share of the
+/// reports each; `merge` joins what they send:
 ///
 /// >>> import pickle
 /// >>> elsewhere = pickle.loads(pickle.dumps(aggregator))
@@ -54,7 +55,8 @@ impl Aggregator {
 
 #[pymethods]
 impl Aggregator {
-    /// Adds one report: what `randomize` returned, or a row of what `randomize_batch` did. What no client could have sent is refused, and changes nothing.
+    /// Adds one report: what `randomize` returned, or a row of what `randomize_batch` did. What no
+    /// client could have sent is refused, and changes nothing.
     fn add(&self, report: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(bytes) = report.cast::<PyBytes>() {
             return self.state().add_frame(bytes.as_bytes()).map_err(refused);
@@ -70,9 +72,11 @@ impl Aggregator {
         }
     }
 
-    /// Adds a batch: an array of uint8 with one report in each row, or an array of categories. It is read where it lies.
+    /// Adds a batch: an array of uint8 with one report in each row, or an array of categories. It
+    /// is read where it lies.
     ///
-    /// If a report is one that no client could have sent, the whole batch is refused and nothing changes; with `skip_rejected` such reports are left out instead. Returns how many were.
+    /// If a report is one that no client could have sent, the whole batch is refused and nothing
+    /// changes; with `skip_rejected` such reports are left out instead. Returns how many were.
     #[pyo3(signature = (reports, *, skip_rejected=false))]
     fn add_batch(&self, py: Python<'_>, reports: &Bound<'_, PyAny>, skip_rejected: bool) -> PyResult<u64> {
         let rejected = if skip_rejected { Rejected::Skip } else { Rejected::Refuse };
@@ -105,14 +109,17 @@ impl Aggregator {
         self.count() as usize
     }
 
-    /// The unbiased estimate of the mean of the inputs, or of the share of every category. It may lie outside of what is possible: cutting it off would be a bias.
+    /// The unbiased estimate of the mean of the inputs, or of the share of every category. It may
+    /// lie outside of what is possible: cutting it off would be a bias.
     fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_vec(py, self.state().mean().map_err(refused)?))
     }
 
-    /// The estimate with intervals that hold at any number of reports, for the mean or the histogram of the clients in the batch.
+    /// The estimate with intervals that hold at any number of reports, for the mean or the
+    /// histogram of the clients in the batch.
     ///
-    /// With coverage "all" all of them hold together with the asked confidence, with "each" every one by itself. For `Rr`, `Krr`, `RInf`, `R1`, `Duchi` and `LdpSgd`.
+    /// With coverage "all" all of them hold together with the asked confidence, with "each" every
+    /// one by itself. For `Rr`, `Krr`, `RInf`, `R1`, `Duchi` and `LdpSgd`.
     #[pyo3(signature = (*, confidence=0.95, coverage="all"))]
     fn intervals(&self, py: Python<'_>, confidence: f64, coverage: &str) -> PyResult<Intervals> {
         let coverage = match coverage {
@@ -167,7 +174,7 @@ impl Aggregator {
     }
 }
 
-/// What a pickle holds: how to make it again, and of what.
+/// The content of a pickle: the constructor and its arguments.
 type Reduced<'py> = (Bound<'py, PyAny>, (Py<PyAny>, Bound<'py, PyBytes>));
 
 /// A thread's share of a batch, and how many reports of it were skipped.
@@ -215,10 +222,12 @@ fn shares(rows: Range<usize>, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| cut(part)..cut(part + 1)).collect()
 }
 
-/// An unbiased estimate for every coordinate or category, and limits between which the truth lies with the asked confidence.
+/// An unbiased estimate for every coordinate or category, and limits between which the truth lies
+/// with the asked confidence.
 #[pyclass(module = "shuffledp.randomizers", frozen, get_all)]
 pub(crate) struct Intervals {
-    /// The unbiased estimates. One may lie outside of what is possible, and then outside of its interval.
+    /// The unbiased estimates. One may lie outside of what is possible, and then outside of its
+    /// interval.
     estimate: Py<PyArray1<f64>>,
     /// The truth is at least this.
     lower: Py<PyArray1<f64>>,

@@ -1,4 +1,5 @@
-//! NumPy arrays, read where they lie. What lies otherwise than a mechanism takes it is converted row by row, never as a whole.
+//! NumPy arrays, read where they lie. What lies otherwise than a mechanism takes it is converted
+//! row by row, never as a whole.
 
 use half::f16;
 use numpy::ndarray::{ArrayView1, ArrayView2, ArrayViewD, Ix1, Ix2};
@@ -7,14 +8,16 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// An array that nobody may write to through us while it is held. NumPy does not guarantee that others do not.
+/// An array that nobody may write to through us while it is held. NumPy does not guarantee that
+/// others do not.
 type Held<'py, T> = PyReadonlyArrayDyn<'py, T>;
 
 fn held<'py, T: Element>(value: &Bound<'py, PyAny>) -> Option<Held<'py, T>> {
     value.extract().ok()
 }
 
-/// What is read in place must be aligned; NumPy makes other arrays only when asked to.
+/// Checks that an array that is read in place is aligned. NumPy makes unaligned arrays only on
+/// request.
 fn require_aligned(name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match value.cast::<PyUntypedArray>() {
         Ok(array) if !array.is_aligned() => {
@@ -32,7 +35,8 @@ fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("{name} must be {expected}, not {found}"))
 }
 
-/// The same numbers in two dimensions, the first of them the clients: a single vector is one row. What lies in C order is not copied.
+/// The same numbers in two dimensions, the first of them the clients: a single vector is one row.
+/// What lies in C order is not copied.
 fn in_rows<'py>(name: &str, value: &Bound<'py, PyAny>, is_batch: bool) -> PyResult<Bound<'py, PyAny>> {
     let Ok(array) = value.cast::<PyUntypedArray>() else { return Ok(value.clone()) };
     let shape = array.shape();
@@ -102,7 +106,8 @@ impl Vectors<'_> {
         }
     }
 
-    /// A row, where it lies if it lies in one piece, else in `buffer`. f64 is rounded to the nearest f32; what is too large for one becomes infinite, and is refused as such.
+    /// A row, where it lies if it lies in one piece, else in `buffer`. f64 is rounded to the
+    /// nearest f32; what is too large for one becomes infinite, and is refused as such.
     pub(super) fn with_row<T>(&self, row: usize, buffer: &mut Vec<f32>, read: impl FnOnce(&[f32]) -> T) -> T {
         buffer.clear();
         match self {
@@ -211,7 +216,7 @@ macro_rules! whole_numbers {
                 }
             }
 
-            /// What is negative is no category, and neither is the largest number.
+            /// Converts a number to a category. Negative numbers and the largest number are none.
             #[inline]
             pub(super) fn at(&self, row: usize) -> u64 {
                 match self {

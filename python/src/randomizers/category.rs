@@ -33,7 +33,7 @@ impl CategoryRandomizer {
         Made { spec: self.mechanism.spec(), shape: None }
     }
 
-    /// What it was made with.
+    /// Returns its parameters.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parameters = PyDict::new(py);
         super::add_parameters(&parameters, &self.mechanism.spec())?;
@@ -105,7 +105,8 @@ impl CategoryRandomizer {
 
     /// The reports of many clients, one for each value of `x`, as an array of int64.
     ///
-    /// Whole numbers of any type are read where they lie. One value that is no category, and nothing is returned.
+    /// Whole numbers of any type are read where they lie. One value that is no category, and
+    /// nothing is returned.
     #[pyo3(signature = (x, *, rng=None))]
     fn randomize_batch<'py>(
         &self,

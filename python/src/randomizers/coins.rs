@@ -5,19 +5,20 @@ use pyo3::types::PyDict;
 use shuffledp_randomizers::{Randomness, ReleaseRng, Result, SimulationRng as Inner};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Coins for simulations and tests only: whoever knows the seed can undo every report. Without one, reports take their coins from the operating system.
+/// Coins for simulations and tests only: whoever knows the seed can undo every report. Without one,
+/// reports take their coins from the operating system.
 ///
-/// Every report takes the next of 2^64 independent streams, so a batch holds what as many single calls would have given, on any number of threads.
+/// Every report takes the next of 2^64 independent streams, so a batch holds what as many single
+/// calls would have given, on any number of threads.
 ///
-/// >>> import numpy
-/// >>> from shuffledp.randomizers import Krr, SimulationRng
-/// >>> krr = Krr(local_epsilon=1.0, categories=8)
-/// >>> one, two = SimulationRng(7), SimulationRng(7)
-/// >>> krr.randomize_batch(numpy.arange(4), rng=one).tolist() == [krr.randomize(i, rng=two) for i in range(4)]
-/// True
+/// >>> import numpy >>> from shuffledp.randomizers import Krr, SimulationRng >>> krr =
+/// Krr(local_epsilon=1.0, categories=8) >>> one, two = SimulationRng(7), SimulationRng(7) >>>
+/// krr.randomize_batch(numpy.arange(4), rng=one).tolist() ==
+/// [krr.randomize(i, rng=two) for i in range(4)] True
 ///
-/// `position` is the number of reports that were drawn before. A pickle carries it, so a copy goes on where the original was: processes that work side by side need a
-/// seed each, or they draw the same coins.
+/// `position` is the number of reports that were drawn before. A pickle carries it, so a copy goes
+/// on where the original was: processes that work side by side need a seed each, or they draw the
+/// same coins.
 ///
 /// >>> import pickle
 /// >>> two.position, pickle.loads(pickle.dumps(two)) == two
@@ -104,7 +105,8 @@ pub(super) trait Source {
     fn of_row(&mut self, row: usize) -> &mut Self::Rng;
 }
 
-/// One generator for a whole block. It lives as long as the call: one that were kept would be the same one in two processes after a `fork`.
+/// One generator for a whole block. It lives as long as the call: one that were kept would be the
+/// same one in two processes after a `fork`.
 pub(super) struct Released(ReleaseRng);
 
 impl Released {

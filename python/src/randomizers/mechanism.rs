@@ -1,4 +1,5 @@
-//! Mechanisms of known type behind objects of unknown: whole blocks of rows go through one virtual call, so that what is inside is compiled for its mechanism and generator.
+//! Mechanisms of known type behind objects of unknown: whole blocks of rows go through one virtual
+//! call, so that what is inside is compiled for its mechanism and generator.
 
 use super::arrays::{Categories, Vectors};
 use super::coins::{Coins, Released, Simulated, Source};
@@ -12,7 +13,7 @@ use std::ops::Range;
 
 /// A mechanism over vectors.
 pub(super) trait VectorMechanism: Send + Sync {
-    /// What the mechanism says of itself.
+    /// Returns the mechanism's description for accounting.
     fn spec(&self) -> RandomizerSpec;
     fn frame_len(&self) -> usize;
     /// Randomizes some of the rows; `frames` are theirs.
@@ -29,7 +30,7 @@ pub(super) trait VectorMechanism: Send + Sync {
 
 /// A mechanism over categories.
 pub(super) trait CategoryMechanism: Send + Sync {
-    /// What the mechanism says of itself.
+    /// Returns the mechanism's description for accounting.
     fn spec(&self) -> RandomizerSpec;
     fn frame_len(&self) -> usize;
     /// Randomizes some of the values; `reports` are theirs.
@@ -48,7 +49,8 @@ pub(super) trait CategoryMechanism: Send + Sync {
     fn aggregate(&self) -> Box<dyn Aggregate>;
 }
 
-/// Blocks of rows, in parallel. Of several refusals the first row's is returned, whichever thread was faster.
+/// Blocks of rows, in parallel. Of several refusals the first row's is returned, whichever thread
+/// was faster.
 fn in_blocks<T: Send>(
     rows: Range<usize>,
     block: usize,

@@ -1,7 +1,10 @@
 //! Randomizers over NumPy arrays, and what a server makes of their reports.
 //!
-//! Follow one batch: rows where they lie ([`arrays`]) → blocks of rows on all cores, the interpreter released and Ctrl-C heard ([`steps`]), each with coins of its own ([`coins`]) → frames,
-//! written into the array that is returned ([`vector`], [`category`]) → the server's running estimate ([`aggregator`]). [`mechanism`] and [`running`] are where the type of the mechanism is known.
+//! Follow one batch: rows where they lie ([`arrays`]) → blocks of rows on all cores, the
+//! interpreter released and Ctrl-C heard ([`steps`]), each with coins of its own ([`coins`]) →
+//! frames, written into the array that is returned ([`vector`], [`category`]) → the server's
+//! running estimate ([`aggregator`]). [`mechanism`] and [`running`] are where the type of the
+//! mechanism is known.
 
 mod aggregator;
 mod arrays;
@@ -35,7 +38,8 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(coins_of_check_in, module)?)
 }
 
-/// For each of `count` clients, whether a coin that shows heads with the largest multiple of 2^−64 that is at most `rate` does.
+/// For each of `count` clients, whether a coin that shows heads with the largest multiple of 2^−64
+/// that is at most `rate` does.
 #[pyfunction]
 #[pyo3(name = "_check_in", signature = (rate, count, rng=None))]
 fn coins_of_check_in<'py>(
@@ -96,9 +100,9 @@ fn parameter<'py>(py: Python<'py>, spec: &RandomizerSpec, name: &str) -> PyResul
 /// A randomizer that was handed over in place of a name.
 #[derive(Clone, Copy)]
 pub(crate) struct Made {
-    /// What accounting needs to know.
+    /// The description for accounting.
     pub(crate) spec: RandomizerSpec,
-    /// What its vectors are; categories have none.
+    /// The shape of its vectors; None for categories.
     pub(crate) shape: Option<VectorShape>,
 }
 
@@ -119,7 +123,7 @@ fn shown(object: &Bound<'_, PyAny>, parameters: Bound<'_, PyDict>) -> PyResult<S
     Ok(format!("{}({})", object.get_type().name()?, shown.join(", ")))
 }
 
-/// What to make a copy with: classes of one mechanism know its name.
+/// Returns the arguments for a copy; classes of one mechanism know its name.
 fn arguments_of_new<'py>(
     parameters: Bound<'py, PyDict>,
     is_named: bool,

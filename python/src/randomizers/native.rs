@@ -1,4 +1,4 @@
-//! What Python asks of every mechanism, beyond randomizing and adding up.
+//! The trait for Python's needs of a mechanism, beyond randomizing and aggregating.
 
 use shuffledp_randomizers::estimate::mean::{of_numbers, of_vectors};
 use shuffledp_randomizers::estimate::{Confidence, Interval, histogram};
@@ -7,9 +7,10 @@ use shuffledp_randomizers::{
     Result, RoundedGaussian, TopSet,
 };
 
-/// What Python asks of a mechanism beyond [`Randomizer`].
+/// Python's needs of a mechanism beyond [`Randomizer`].
 pub(super) trait Native: Randomizer<Aggregator: Clone + Send + 'static> + Clone + Send + Sync + 'static {
-    /// Adding a report takes as long as its vector, and sums do not depend on their order: worth all cores.
+    /// Adding a report takes as long as its vector, and sums do not depend on their order: worth
+    /// all cores.
     const ADDS_IN_PARALLEL: bool = false;
 
     /// Intervals for the mean.
@@ -78,7 +79,8 @@ impl Native for Krr {
 
     fn report_of(&self, category: u64) -> Result<u64> {
         let bytes = category.to_le_bytes();
-        // Frames are little-endian. What does not fit into one is no category, and what fits is checked by `decode`.
+        // Frames are little-endian. What does not fit into one is no category, and what fits is
+        // checked by `decode`.
         let (low, high) = bytes.split_at(Randomizer::frame_len(self));
         if high.iter().any(|&byte| byte != 0) {
             return Err(RandomizerError::Report { reason: "it is not one of the categories".to_owned() });

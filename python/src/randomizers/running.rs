@@ -8,7 +8,7 @@ use shuffledp_randomizers::{Aggregator, Randomizer, RandomizerError, Result};
 use std::any::Any;
 use std::ops::Range;
 
-/// What comes of reports that no client could have sent.
+/// The handling of reports that no client could have sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rejected {
     /// The whole batch is refused.
@@ -115,7 +115,8 @@ impl<M: Native> Aggregate for Running<M> {
 
     fn merge(&mut self, other: Box<dyn Aggregate>) -> Result<()> {
         match other.into_any().downcast::<Self>() {
-            // Two mechanisms of one type may still differ in ε0: their specs tell, and the aggregates themselves look at the rest.
+            // Two mechanisms of one type may still differ in ε0: their specs tell, and the
+            // aggregates themselves look at the rest.
             Ok(other) if Randomizer::spec(&other.mechanism) == Randomizer::spec(&self.mechanism) => {
                 self.aggregate.merge(other.aggregate)
             }

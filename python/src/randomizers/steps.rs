@@ -1,4 +1,5 @@
-//! Long batches, in steps: each with the interpreter released and on all cores, and between two of them Ctrl-C is heard.
+//! Long batches, in steps: each with the interpreter released and on all cores, and between two of
+//! them Ctrl-C is heard.
 
 use crate::errors::refused_at;
 use crate::interrupt::{guarded, pool};
@@ -13,7 +14,7 @@ pub(super) struct Refusal {
     pub(super) error: RandomizerError,
 }
 
-/// What comes of rows.
+/// The result of processing rows.
 pub(super) type Rows<T> = Result<T, Refusal>;
 
 impl From<Refusal> for PyErr {
@@ -25,7 +26,8 @@ impl From<Refusal> for PyErr {
 /// Steps grow until they take this long: half of how long Ctrl-C may go unheard.
 const LONG_ENOUGH: Duration = Duration::from_millis(25);
 
-/// Does `work` for `rows` rows. If all fit into one `block`, threads would cost more than they bring.
+/// Does `work` for `rows` rows. If all fit into one `block`, threads would cost more than they
+/// bring.
 pub(super) fn in_steps(
     py: Python<'_>,
     rows: usize,

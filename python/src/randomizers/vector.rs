@@ -20,8 +20,8 @@ use shuffledp_randomizers::{
 
 /// A mechanism over vectors, by the command line's name; the mechanisms of this module are such.
 ///
-/// `clip` is the norm to which vectors are clipped, in the mechanism's own (ℓ1, ℓ2 or ℓ∞). `public_seed`, 32 bytes,
-/// is the public randomness of a round. Only top-set uses it.
+/// `clip` is the norm to which vectors are clipped, in the mechanism's own (ℓ1, ℓ2 or ℓ∞).
+/// `public_seed`, 32 bytes, is the public randomness of a round. Only top-set uses it.
 ///
 /// >>> from shuffledp.randomizers import VectorRandomizer
 /// >>> VectorRandomizer("r-inf", local_epsilon=2.0, dimension=13_706, clip=0.01).frame_len
@@ -56,7 +56,7 @@ impl VectorRandomizer {
         })
     }
 
-    /// What it was made with.
+    /// Returns its parameters.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parameters = PyDict::new(py);
         super::add_parameters(&parameters, &self.mechanism.spec())?;
@@ -189,7 +189,8 @@ impl VectorRandomizer {
         self.mechanism.frame_len()
     }
 
-    /// The report of one client, which holds the vector `x`: clipped, randomized and encoded. An array of several dimensions is a vector in C order.
+    /// The report of one client, which holds the vector `x`: clipped, randomized and encoded. An
+    /// array of several dimensions is a vector in C order.
     ///
     /// Its coins come from the operating system; with `rng`, a `SimulationRng`, it protects nobody.
     #[pyo3(signature = (x, *, rng=None))]
@@ -209,9 +210,11 @@ impl VectorRandomizer {
         Ok(PyBytes::new(py, &frame))
     }
 
-    /// The reports of many clients, one for each row of `x`, as rows of bytes. What each row holds may have several dimensions.
+    /// The reports of many clients, one for each row of `x`, as rows of bytes. What each row holds
+    /// may have several dimensions.
     ///
-    /// Rows of float32 are read where they lie; float64 and float16 are converted one row at a time. One row that cannot be randomized (NaN, say), and nothing is returned.
+    /// Rows of float32 are read where they lie; float64 and float16 are converted one row at a
+    /// time. One row that cannot be randomized (NaN, say), and nothing is returned.
     #[pyo3(signature = (x, *, rng=None))]
     fn randomize_batch<'py>(
         &self,
@@ -227,7 +230,8 @@ impl VectorRandomizer {
         Ok(frames)
     }
 
-    /// The vector that one report estimates: unbiased, where the mechanism is, and far from the client's own.
+    /// The vector that one report estimates: unbiased, where the mechanism is, and far from the
+    /// client's own.
     ///
     /// >>> from shuffledp.randomizers import RInf
     /// >>> RInf(local_epsilon=2.0, dimension=3, clip=1.0).decode(bytes([1])).round(2).tolist()

@@ -1,12 +1,12 @@
 //! ε after every round of many different kinds, in constant work for each.
 //!
 //! [`Accountant::epsilon`] composes every kind of round anew whenever it is asked, so asking after
-//! each of T rounds of different kinds takes T² convolutions. Here the composition is kept, and what
-//! happened since is convolved with it.
+//! each of T rounds of different kinds takes T² convolutions. Here the composition is kept, and
+//! what happened since is convolved with it.
 //!
 //! The answer is an upper bound like the accountant's. It is not the same number: a kept tilt suits
-//! later rounds less well, and every convolution rounds to a lattice. Measured on 160 kinds, ε is at
-//! most 0.1 % larger (`tests/running.rs`).
+//! later rounds less well, and every convolution rounds to a lattice. Measured on 160 kinds, ε is
+//! at most 0.1 % larger (`tests/running.rs`).
 
 use super::{Accountant, ReleaseEntry, RoundEntry};
 use crate::displacement::{Composed, floor};
@@ -45,7 +45,7 @@ struct State {
     /// As many rounds have their curves resolved as needed.
     capacity: u64,
     composed: Kept,
-    /// What is in it.
+    /// The rounds that it contains.
     ledger: Vec<RoundEntry>,
     releases: Vec<ReleaseEntry>,
 }

@@ -1,9 +1,9 @@
 //! The discrete Fourier transform of a real sequence, the same on every platform, with a bound on
 //! its error.
 //!
-//! Written here, so that the bound is proven for the operations that are done. Fast libraries choose
-//! other operations on other processors: their answers differ in the last digits, and no one bound
-//! is about all of them.
+//! Written here, so that the bound is proven for the operations that are done. Fast libraries
+//! choose other operations on other processors: their answers differ in the last digits, and no one
+//! bound is about all of them.
 //!
 //! Method: Stockham's self-sorting form. A complex transform of half the length, by stages of radix
 //! 4, one of radix 2 where needed, and one of radix 3 for lengths 3·2^a; then one more layer that
@@ -17,8 +17,8 @@
 //! - A layer of complex additions: u, for each component is rounded once.
 //! - A layer of products with twiddle factors: at most `2√2·u` for the product (Higham 2002, Lemma
 //!   3.5), and the error of the factor. The angle has three roundings and is at most π/4, since
-//!   tables are folded to that octant: `3·(π/4)·u`; sine and cosine are off by less than an ulp of a
-//!   number below 1, so by u each: `√2·u`. Together below `6.6·u`.
+//!   tables are folded to that octant: `3·(π/4)·u`; sine and cosine are off by less than an ulp of
+//!   a number below 1, so by u each: `√2·u`. Together below `6.6·u`.
 //! - Radix 4: two layers of additions and one of products for two factors of two: `4.3·u` each.
 //!   Radix 2: one and one, `7.6·u`. Radix 3: three layers of additions, two products with constants
 //!   (half an ulp each, of size at most 1) and one of twiddle factors, below `12.6·u` for
@@ -35,8 +35,8 @@ use std::collections::HashMap;
 use std::f64::consts::TAU;
 use std::rc::Rc;
 
-/// The transform errs by at most this many unit roundoffs, relative in the 2-norm, per factor of two
-/// in its length.
+/// The transform errs by at most this many unit roundoffs, relative in the 2-norm, per factor of
+/// two in its length.
 pub(crate) const ERROR_PER_FACTOR: f64 = 14.0;
 
 /// The transforms of sequences of one length: 1, or 2^a, or 3·2^a.

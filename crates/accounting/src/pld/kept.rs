@@ -1,11 +1,11 @@
 //! Composed rounds that are kept, so that one more round is composed with all of them together and
 //! not with each.
 //!
-//! A composition is kept tilted for one δ. One more round is one more convolution with what is kept,
-//! on a window whose length does not depend on how many rounds are in it. Every step is one of
-//! [`compose`], so everything that it rounds, cuts off or loses is charged: the answer stays an upper
-//! bound. What changes with the number of rounds is how well the tilt fits, and how much rounding to
-//! the lattice has spread the losses: [`Kept::is_worn`] says when to compose anew.
+//! A composition is kept tilted for one δ. One more round is one more convolution with what is
+//! kept, on a window whose length does not depend on how many rounds are in it. Every step is one
+//! of [`compose`], so everything that it rounds, cuts off or loses is charged: the answer stays an
+//! upper bound. What changes with the number of rounds is how well the tilt fits, and how much
+//! rounding to the lattice has spread the losses: [`Kept::is_worn`] says when to compose anew.
 
 use super::compose::{NEGLIGIBLE_GROWTH, Rounds, compose};
 use super::read::{FromTop, MARGIN, epsilon_of};
@@ -29,8 +29,8 @@ pub(crate) struct Kept {
 }
 
 /// A tilt suits losses of up to this many times the variance that it was chosen for: the order that
-/// suits goes down with the standard deviation, so it is at most twice what suits. What is read then
-/// is e^−20 of the largest mass at a δ of 1e-9, and FFTs err by 1e-16 of it.
+/// suits goes down with the standard deviation, so it is at most twice what suits. What is read
+/// then is e^−20 of the largest mass at a δ of 1e-9, and FFTs err by 1e-16 of it.
 const MOST_VARIANCE: f64 = 4.0;
 
 /// Whatever is added spreads the loss by up to a lattice point of 1/1024 standard deviation

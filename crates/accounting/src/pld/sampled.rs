@@ -2,9 +2,9 @@
 //!
 //! Every record is in the sample with probability q, on its own, and moves the output by at most μ
 //! standard deviations. Then P = (1−q)N(0, 1) + qN(μ, 1) against Q = (1−q)N(0, 1) + qN(−μ, 1)
-//! dominates, in any dimension (`docs/theory/releases.md`). The loss increases with x: where it is ε at
-//! x, `D_{e^ε} = P(X > x) − e^ε·Q(X > x)`. **Direction: up**: x is bracketed, P is taken at the lower
-//! end and Q at the upper one.
+//! dominates, in any dimension (`docs/theory/releases.md`). The loss increases with x: where it is
+//! ε at x, `D_{e^ε} = P(X > x) − e^ε·Q(X > x)`. **Direction: up**: x is bracketed, P is taken at
+//! the lower end and Q at the upper one.
 
 use super::compose::power_of_two;
 use super::{HalfCurve, LossLattice};

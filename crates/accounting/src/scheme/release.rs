@@ -30,8 +30,8 @@ pub enum Output {
         /// Number of values.
         buckets: u64,
     },
-    /// Gaussian noise on every coordinate of a sum over a Poisson sample: every record is in it with
-    /// probability `rate`, on its own.
+    /// Gaussian noise on every coordinate of a sum over a Poisson sample: every record is in it
+    /// with probability `rate`, on its own.
     SampledGaussian {
         /// Probability that a record is in the sample.
         rate: f64,

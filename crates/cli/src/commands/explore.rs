@@ -35,8 +35,8 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<(), Failure> {
         output::say(&format!("wrote {}: open it in a browser", path.display()));
         return Ok(());
     }
-    // The browser reads the file after this program has ended, so it stays: a folder of its own, which nobody else can
-    // have prepared.
+    // The browser reads the file after this program has ended, so it stays: a folder of its own,
+    // which nobody else can have prepared.
     let folder = tempfile::Builder::new().prefix("shuffledp-explorer-").tempdir().context("cannot make a folder")?;
     let path = folder.keep().join("explorer.html");
     std::fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;

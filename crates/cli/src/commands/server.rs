@@ -70,8 +70,8 @@ enum ServerCommand {
     /// Tell a paused server to open rounds again
     ///
     /// A server pauses when no batch came for several rounds in a row, or when the clock may be
-    /// wrong. It goes on by itself when the shuffler answers and its clock agrees; this command says
-    /// that you know better.
+    /// wrong. It goes on by itself when the shuffler answers and its clock agrees; this command
+    /// says that you know better.
     Resume(KeyArgs),
 
     /// Work with rounds
@@ -342,7 +342,7 @@ fn verify(args: &VerifyArgs) -> Result<(), Failure> {
     output::print(&format!("{rounds} rounds, all of them in the store: ε ≤ {epsilon} at δ = {delta:e}\n{newer}"))
 }
 
-/// What a command did, as printed.
+/// The printed result of a command.
 #[derive(Serialize)]
 struct Done<'a> {
     done: &'a str,

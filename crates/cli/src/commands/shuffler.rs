@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// Run the shuffler: accepts reports, permutes them, forwards them; cannot read them
 ///
 /// Runs until SIGTERM or Ctrl-C; waiting reports are stored, and the next start continues with
-/// them. SIGHUP makes it read its configuration, TLS certificate and TLS key again. `init` writes keys and a configuration file that explains every setting.
+/// them. SIGHUP makes it read its configuration, TLS certificate and TLS key again. `init` writes
+/// keys and a configuration file that explains every setting.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub(crate) struct ShufflerArgs {

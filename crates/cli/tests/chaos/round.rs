@@ -194,7 +194,8 @@ fn give_up(world: &Arc<World>, round: &RoundOffer) {
     world.tell(format!("the operator abandons round {}", round.round));
     let number = round.round.to_string();
     let given_up = world.until(|| {
-        // Whether it worked is seen by what the server shows: the answer may be lost with the server.
+        // Whether it worked is seen by what the server shows: the answer may be lost with the
+        // server.
         if world.server.try_command(&["rounds", "abandon", &number]) {
             world.figures.one("rounds_abandoned");
         }

@@ -21,8 +21,8 @@ const DELTA: f64 = 1e-5;
 const CLIENTS: u64 = 100;
 const CHECK_IN: f64 = 0.5;
 
-/// No round is given up while anybody is still trying: rounds that nobody sends a batch for are abandoned, as
-/// an operator would. So there is no brake either, whose pauses would last for hours.
+/// No round is given up while anybody is still trying: rounds that nobody sends a batch for are
+/// abandoned, as an operator would. So there is no brake either, whose pauses would last for hours.
 pub(crate) fn server_toml(budget: f64, window: Duration, shuffler: SocketAddr, key: &VerifyingKey) -> String {
     let window = window.as_secs_f64();
     format!(

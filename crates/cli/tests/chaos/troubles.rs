@@ -1,5 +1,5 @@
-//! Troubles of machines and operators: a disk that is full, a clock that is set, a configuration that names
-//! somebody else, connections that never end, a report that somebody repeats.
+//! Troubles of machines and operators: a disk that is full, a clock that is set, a configuration
+//! that names somebody else, connections that never end, a report that somebody repeats.
 
 use super::http::Request;
 use super::world::World;
@@ -16,7 +16,8 @@ const SLOW: usize = 24;
 /// How often one report is sent again in a flood.
 const FLOOD: usize = 40;
 
-/// A small file system of its own for the server's store. Needs root, and a system that lets root mount.
+/// A small file system of its own for the server's store. Needs root, and a system that lets root
+/// mount.
 pub(crate) struct Disk {
     folder: PathBuf,
 }
@@ -31,7 +32,7 @@ impl Disk {
         mounted.then(|| Self { folder: folder.to_owned() })
     }
 
-    /// What is on it is lost.
+    /// Its content is lost.
     pub(crate) fn unmount(&self) {
         // The second time there is nothing to unmount.
         let _ = Command::new("umount").arg("--lazy").arg(&self.folder).output();
@@ -58,13 +59,15 @@ impl Drop for Disk {
     }
 }
 
-/// The library that shows a program another time, if it is installed (Debian: `apt-get install faketime`).
+/// The library that shows a program another time, if it is installed (Debian:
+/// `apt-get install faketime`).
 pub(crate) fn faketime() -> Option<PathBuf> {
     let folders = std::fs::read_dir("/usr/lib").ok()?.flatten().map(|folder| folder.path().join("faketime"));
     folders.map(|folder| folder.join("libfaketime.so.1")).find(|library| library.exists())
 }
 
-/// The store's disk is full for a while. Nobody starts the server meanwhile: like any database it refuses to.
+/// The store's disk is full for a while. Nobody starts the server meanwhile: like any database it
+/// refuses to.
 pub(crate) fn full_disk(world: &Arc<World>) {
     let Some(disk) = &world.disk else { return };
     world.figures.one("disks_filled");
@@ -88,7 +91,8 @@ pub(crate) fn clock_jump(world: &Arc<World>, ahead: bool) {
     });
 }
 
-/// The shuffler is started with the key of another server, which it must not believe, and then with the right one.
+/// The shuffler is started with the key of another server, which it must not believe, and then with
+/// the right one.
 pub(crate) fn wrong_peer(world: &Arc<World>) {
     world.figures.one("wrong_peers");
     let stranger = SigningKey::generate().unwrap().verifying_key().to_string();

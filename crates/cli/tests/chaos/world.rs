@@ -138,8 +138,8 @@ impl World {
         Arc::new(world)
     }
 
-    /// Starts what is not running. One at a time, so that nobody starts with a configuration that another is just
-    /// writing.
+    /// Starts what is not running. One at a time, so that nobody starts with a configuration that
+    /// another is just writing.
     pub(crate) fn start(&self) {
         let _alone = self.starting.lock().unwrap();
         let window = Duration::from_millis(1500) + 5 * *self.pace.lock().unwrap();

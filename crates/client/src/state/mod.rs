@@ -1,8 +1,10 @@
 //! A client's own budget and its report on the way, in a folder that survives kills and power cuts.
 //!
-//! Order is everything. A round is charged on the disk *before* the coin is flipped; a report lies on the disk *before* it is first sent. Killed in between,
-//! a client that starts again finds the round charged and no report: it stays silent in that round. It does not flip again, because a second chance would
-//! raise the rate that the charge was made for; and it never makes a second report, because two reports of one round are twice the ε0.
+//! Order is everything. A round is charged on the disk *before* the coin is flipped; a report lies
+//! on the disk *before* it is first sent. Killed in between, a client that starts again finds the
+//! round charged and no report: it stays silent in that round. It does not flip again, because a
+//! second chance would raise the rate that the charge was made for; and it never makes a second
+//! report, because two reports of one round are twice the ε0.
 
 mod lock;
 mod record;
@@ -37,7 +39,7 @@ pub struct State {
     in_doubt: bool,
 }
 
-/// What to make of a round that the server offers.
+/// The decision on a round that the server offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
     /// Later than all before.
@@ -63,7 +65,7 @@ impl State {
         Ok(state)
     }
 
-    /// What was spent.
+    /// Returns the ledger of spent budget.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -74,12 +76,14 @@ impl State {
         self.record.is_repriced
     }
 
-    /// Compares a round with those before. One that goes back, or repeats with another model or other keys, is how a server would make a client answer twice.
+    /// Compares a round with those before. One that goes back, or repeats with another model or
+    /// other keys, is how a server would make a client answer twice.
     pub fn judge(&self, offered: &RoundContext) -> Result<Offer> {
         judge(self.record.seen.iter().find(|seen| seen.task == offered.task), offered)
     }
 
-    /// Charges a round that is about to be decided, on the disk. Once: whatever happens afterwards, it was offered.
+    /// Charges a round that is about to be decided, on the disk. Once: whatever happens afterwards,
+    /// it was offered.
     pub fn charge(&mut self, offered: RoundContext, cost: AccountedRound) -> Result<()> {
         self.settle_doubt()?;
         if self.judge(&offered)? == Offer::Known {
@@ -97,7 +101,8 @@ impl State {
         Ok(())
     }
 
-    /// Keeps a sealed report until it is acknowledged. For the round that was charged last, and only one for each; one of an older round, which is over, goes.
+    /// Keeps a sealed report until it is acknowledged. For the round that was charged last, and
+    /// only one for each; one of an older round, which is over, goes.
     pub fn keep_report(&mut self, context: RoundContext, shuffler_url: &str, closes: u64, sealed: &[u8]) -> Result<()> {
         self.settle_doubt()?;
         let is_second = self.record.pending.as_ref().is_some_and(|pending| pending.context == context);
@@ -132,7 +137,8 @@ impl State {
         Ok(())
     }
 
-    /// After a write that failed, half or whole: what the disk says now is what memory goes on with.
+    /// After a write that failed, half or whole: what the disk says now is what memory goes on
+    /// with.
     fn settle_doubt(&mut self) -> Result<()> {
         if self.in_doubt {
             let record = read(&self.folder)?;
@@ -166,7 +172,7 @@ pub(crate) fn charge_within(ledger: &mut Ledger, cost: AccountedRound, budget: &
     Err(ClientError::BudgetSpent { spent: ledger.epsilon()?, budget: budget.epsilon, delta: budget.delta })
 }
 
-/// What `offered` is, given the last round of its task.
+/// Classifies `offered`, given the last round of its task.
 pub(crate) fn judge(last: Option<&RoundContext>, offered: &RoundContext) -> Result<Offer> {
     match last {
         Some(last) if offered.round < last.round => {
@@ -191,7 +197,8 @@ fn is_missing_or_empty(folder: &Path) -> Result<bool> {
     }
 }
 
-/// A folder with nothing spent. It appears whole or not at all, so that a folder without a budget is always one that lost it.
+/// A folder with nothing spent. It appears whole or not at all, so that a folder without a budget
+/// is always one that lost it.
 fn create(folder: &Path) -> Result<()> {
     let parent = match folder.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -231,7 +238,8 @@ fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-// What a client spent and where it took part is nobody else's business: all of these are for their owner's eyes only.
+// What a client spent and where it took part is nobody else's business: all of these are for their
+// owner's eyes only.
 fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let path = folder.join(name);
     files::replace(&path, bytes).map_err(ClientError::file("write", &path))

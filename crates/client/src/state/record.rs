@@ -1,7 +1,7 @@
-//! What a client remembers, as a file: a line with the SHA-256 of the rest, then JSON.
+//! The state of a client as a file: a line with the SHA-256 of the rest, then JSON.
 //!
-//! The hash is not against attackers, who could write it too: it turns every flipped bit and every half-written file into an error, where JSON alone
-//! would read a smaller count without a word.
+//! The hash is not against attackers, who could write it too: it turns every flipped bit and every
+//! half-written file into an error, where JSON alone would read a smaller count without a word.
 
 use crate::error::{ClientError, Result};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::path::Path;
 const VERSION: u32 = 1;
 const FIRST_LINE: &str = "shuffledp client state, sha256 ";
 
-/// What a client remembers.
+/// The state of a client.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Record {
     /// Every round ever offered.
@@ -31,7 +31,7 @@ pub(crate) struct Record {
 /// About a sealed report that lies in a file of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
-    /// What it is for.
+    /// The round that it belongs to.
     pub context: RoundContext,
     /// Where it goes.
     pub shuffler_url: String,

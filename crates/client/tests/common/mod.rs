@@ -1,4 +1,5 @@
-//! A server and a shuffler that do what a test tells them, with real keys, real signatures and real sockets.
+//! A server and a shuffler that do what a test tells them, with real keys, real signatures and real
+//! sockets.
 
 #![allow(clippy::unwrap_used, dead_code, unused_imports, unreachable_pub)] // clippy.toml lets tests unwrap, but not their helpers; and no test uses all of them.
 

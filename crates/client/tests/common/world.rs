@@ -14,14 +14,14 @@ use std::collections::HashMap;
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What is served just now, and what came.
+/// The current answers of the test server, and the requests that came.
 #[derive(Default)]
 pub struct Served {
     pub task: Vec<u8>,
     pub round: Option<Vec<u8>>,
     pub models: HashMap<String, Vec<u8>>,
     pub keys: Vec<u8>,
-    /// What `GET /v1/privacy` says of rounds to come.
+    /// The rounds left according to `GET /v1/privacy`.
     pub rounds_left: Option<u64>,
     /// So many reports are taken, and their acknowledgement is lost.
     pub lose: usize,
@@ -29,7 +29,7 @@ pub struct Served {
     pub mute: bool,
     /// Bodies of `POST /v1/reports`, in order.
     pub reports: Vec<Vec<u8>>,
-    /// What was asked for: method and path.
+    /// The requests: method and path.
     pub exchanges: Vec<String>,
 }
 
@@ -102,12 +102,12 @@ impl World {
         (context, id, payload)
     }
 
-    /// What was sent so far, and forgets it.
+    /// Returns the reports sent so far, and clears the list.
     pub fn take_reports(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.served().reports)
     }
 
-    /// What was asked for so far, and forgets it.
+    /// Returns the requests so far, and clears the list.
     pub fn take_exchanges(&self) -> Vec<String> {
         std::mem::take(&mut self.served().exchanges)
     }

@@ -1,6 +1,7 @@
 //! Files of plain HTTP mirrors, fetched by curl or, where there is none, by wget.
 //!
-//! A mirror is not trusted: what it sends is checked against SHA-256 sums before anything is written.
+//! A mirror is not trusted: what it sends is checked against SHA-256 sums before anything is
+//! written.
 
 use super::published::MOST_BYTES;
 use crate::{LearningError, Result};

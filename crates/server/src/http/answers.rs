@@ -6,7 +6,8 @@ use bytes::Bytes;
 
 /// It never changes: its address is its hash.
 pub(super) const FOREVER: &str = "public, max-age=31536000, immutable";
-/// It changes from round to round. A second of somebody else's memory takes the load of thousands who poll.
+/// It changes from round to round. A second of somebody else's memory takes the load of thousands
+/// who poll.
 pub(super) const A_SECOND: &str = "public, max-age=1";
 
 /// 200.

@@ -1,7 +1,9 @@
-//! A batch comes in: a stream of which no more than a block is held, taken once, whatever is sent again.
+//! A batch comes in: a stream of which no more than a block is held, taken once, whatever is sent
+//! again.
 //!
-//! The shuffler keeps a batch until it hears 2xx, and gives up on 4xx other than 408, 425 and 429. So whatever may be better the next time
-//! is answered with one of those or with 503, and only what can never be taken with another 4xx.
+//! The shuffler keeps a batch until it hears 2xx, and gives up on 4xx other than 408, 425 and 429.
+//! So whatever may be better the next time is answered with one of those or with 503, and only what
+//! can never be taken with another 4xx.
 
 use super::answers::{content, refusal, unavailable};
 use crate::batch::Gathered;
@@ -21,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a batch that was taken is answered with, as often as it comes.
+/// The answer to an accepted batch, each time it is sent.
 #[derive(serde::Serialize)]
 struct Receipt {
     batch: String,
@@ -114,7 +116,7 @@ async fn receive(service: &Arc<Service>, id: BatchId, body: Body) -> std::result
     Ok(record)
 }
 
-/// What can be said of a batch by its header alone.
+/// Checks a batch by its header alone.
 fn check(service: &Service, id: BatchId, header: &BatchHeader) -> std::result::Result<(), Refusal> {
     let plan = service.plan();
     let (status, problem) = if header.batch != id {
@@ -239,7 +241,8 @@ impl Stream {
     async fn next_piece(&mut self) -> std::result::Result<Option<Bytes>, Refusal> {
         loop {
             let stall = Duration::from_secs_f64(self.times.stall_seconds);
-            // A byte now and then is no progress: what came so far must have come at the minimum rate.
+            // A byte now and then is no progress: what came so far must have come at the minimum
+            // rate.
             let patience = Duration::from_millis(self.times.patience(self.received));
             let left = patience.saturating_sub(self.waited).min(stall);
             let began = Instant::now();

@@ -1,4 +1,5 @@
-//! What operators see on a listener of their own: whether the server can do its work, and its figures.
+//! The operator's listener: whether the server can do its work, and its
+//! figures.
 
 use crate::service::Service;
 use shuffledp_transport::{Link, MetricsPage, Operated, Readiness};

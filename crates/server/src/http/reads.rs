@@ -1,4 +1,4 @@
-//! What anyone may read.
+//! Endpoints that anyone may read.
 
 use super::answers::{A_SECOND, FOREVER, content, refusal, unavailable};
 use crate::error::ServerError;
@@ -56,12 +56,12 @@ pub(super) async fn model(State(service): State<Arc<Service>>, Path(model): Path
     }
 }
 
-/// What has been spent, what is left, and under which assumptions.
+/// Answers with the spent ε, the rounds left, and the assumptions.
 pub(super) async fn privacy(State(service): State<Arc<Service>>) -> Response {
     content(service.published().privacy.clone(), "application/json", A_SECOND)
 }
 
-/// What the dashboard draws.
+/// Answers with the data of the dashboard.
 pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
     content(service.published().status.clone(), "application/json", A_SECOND)
 }

@@ -21,8 +21,8 @@ use std::time::Duration;
 /// How long a server that is just ending may still hold the file.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// One SQLite file. A transaction that has returned is on the disk (`synchronous = FULL`), and nobody else may open the file
-/// meanwhile: two servers on one budget would exceed it.
+/// One SQLite file. A transaction that has returned is on the disk (`synchronous = FULL`), and
+/// nobody else may open the file meanwhile: two servers on one budget would exceed it.
 pub struct FileStore {
     connection: Connection,
 }

@@ -1,8 +1,8 @@
 //! The layouts that the file has had, and how each becomes the next.
 //!
-//! A file of an older layout is brought forward when it is opened, in one transaction: it is the old one
-//! or the new one, and no charge is ever dropped. A file of a newer layout is refused. For every layout
-//! a file that was written by the program of its time is kept in `src/tests/fixtures`.
+//! A file of an older layout is brought forward when it is opened, in one transaction: it is the
+//! old one or the new one, and no charge is ever dropped. A file of a newer layout is refused. For
+//! every layout a file that was written by the program of its time is kept in `src/tests/fixtures`.
 
 use super::writes::write;
 use crate::error::{Result, ServerError};

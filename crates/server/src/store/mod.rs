@@ -1,7 +1,8 @@
-//! What must survive a crash, behind a small trait.
+//! The durable state of the server, behind a small trait.
 //!
-//! Three transactions change it, and each is all or nothing: a task begins, a round is charged and opened, a round is closed with everything
-//! that came of it. Between them the file always says what has been spent and where to go on. Two smaller ones put off a round's end, and add charges
+//! Three transactions change it, and each is all or nothing: a task begins, a round is charged and
+//! opened, a round is closed with everything that came of it. Between them the file always says
+//! what has been spent and where to go on. Two smaller ones put off a round's end, and add charges
 //! that were made elsewhere.
 
 mod file;
@@ -34,8 +35,8 @@ pub trait Store: Send {
     /// Everything charged so far, by task and round.
     fn charges(&mut self) -> Result<Vec<Charges>>;
 
-    /// Charges what was charged elsewhere and is not in the ledger yet. Nothing is taken away, and a
-    /// round that is there with another charge is an error.
+    /// Charges what was charged elsewhere and is not in the ledger yet. Nothing is taken away, and
+    /// a round that is there with another charge is an error.
     fn charge(&mut self, charges: &[Charges]) -> Result<()>;
 
     /// Copies everything to a new file, as it is at one moment, while the store is in use.
@@ -43,12 +44,13 @@ pub trait Store: Send {
         Err(ServerError::Config("this store is not a file: back it up with the database's own tools".to_owned()))
     }
 
-    /// A task begins, with its first model. An open round of another task is given up if the beginning
-    /// says so, and stays charged; otherwise it is an error.
+    /// A task begins, with its first model. An open round of another task is given up if the
+    /// beginning says so, and stays charged; otherwise it is an error.
     fn begin(&mut self, beginning: &Beginning<'_>) -> Result<()>;
 
-    /// Charges a round and opens it, if the ledger holds exactly the `known` rounds that its ε was computed with; otherwise the error is
-    /// [`Overtaken`](ServerError::Overtaken). Only when this has returned may the round be published.
+    /// Charges a round and opens it, if the ledger holds exactly the `known` rounds that its ε was
+    /// computed with; otherwise the error is [`Overtaken`](ServerError::Overtaken). Only when this
+    /// has returned may the round be published.
     fn open(&mut self, opening: &Opening, known: u64) -> Result<()>;
 
     /// Puts off the end of an open round that was not put off before.
@@ -57,7 +59,7 @@ pub trait Store: Send {
     /// Closes a round, with the new model and, if one came, the batch.
     fn close(&mut self, closing: &Closing<'_>) -> Result<()>;
 
-    /// What became of the batch of this id, if it was taken.
+    /// Returns the outcome of the batch with this id, if it was accepted.
     fn batch(&mut self, id: &BatchId) -> Result<Option<BatchRecord>>;
 
     /// The bytes of a model.
@@ -69,7 +71,8 @@ pub trait Store: Send {
     /// All rounds of the task, first to last.
     fn rounds(&mut self, task: &TaskHash) -> Result<Vec<RoundSummary>>;
 
-    /// A number that changes whenever another process may have changed the store; `None` if no other can.
+    /// A number that changes whenever another process may have changed the store; `None` if no
+    /// other can.
     fn revision(&mut self) -> Result<Option<u64>> {
         Ok(None)
     }
@@ -79,7 +82,8 @@ pub trait Store: Send {
         None
     }
 
-    /// Tells other processes that the batch of an open round is coming in, and may until then, in milliseconds since 1970. They do not give the round up before.
+    /// Tells other processes that the batch of an open round is coming in, and may until then, in
+    /// milliseconds since 1970. They do not give the round up before.
     fn hold(&mut self, _context: &RoundContext, _until: u64) -> Result<()> {
         Ok(())
     }
@@ -93,8 +97,8 @@ pub(crate) fn open(config: &ServerConfig) -> Result<Box<dyn Store>> {
     })
 }
 
-/// Report ids and superseded models of this many rounds are kept. Older ones have no use: their rounds are closed, and a sealed report opens only
-/// under its own round.
+/// Report ids and superseded models of this many rounds are kept. Older ones have no use: their
+/// rounds are closed, and a sealed report opens only under its own round.
 const KEPT_ROUNDS: i64 = 8;
 
 /// Two ledgers that cannot be of one population.
@@ -130,13 +134,13 @@ pub struct Beginning<'a> {
 /// Rounds of one task that follow each other, charged alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Charges {
-    /// Whose rounds.
+    /// The task.
     pub task: TaskHash,
     /// The first.
     pub first: u64,
     /// The last.
     pub last: u64,
-    /// What each of them cost.
+    /// The cost of each round.
     pub charge: AccountedRound,
 }
 
@@ -150,14 +154,14 @@ impl Charges {
 /// Where a task stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskRecord {
-    /// What the server remembers.
+    /// The state of the server.
     pub state: ServerState,
     /// The last round that was opened.
     pub last: Option<Opening>,
     /// Whether it still is.
     pub is_open: bool,
-    /// The last round in the ledger; 0 before the first. A ledger that was brought from elsewhere may
-    /// be ahead of `last`.
+    /// The last round in the ledger; 0 before the first. A ledger that was brought from elsewhere
+    /// may be ahead of `last`.
     pub charged: u64,
 }
 
@@ -166,9 +170,9 @@ pub struct TaskRecord {
 pub struct Opening {
     /// Task, round, model and keys.
     pub context: RoundContext,
-    /// What reports are sealed to, as long as it is open: the context has its hash.
+    /// The keys that reports are sealed to while it is open; the context has their hash.
     pub keys: Vec<(KeyId, HpkePublicKey)>,
-    /// What is charged.
+    /// The charge.
     pub charge: AccountedRound,
     /// When it opens, in milliseconds since 1970.
     pub opens: u64,
@@ -212,7 +216,7 @@ pub struct ClosingBatch<'a> {
     pub rejected: u64,
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchRecord {
     /// Task, round, model and keys.

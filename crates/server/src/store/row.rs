@@ -9,8 +9,8 @@ use shuffledp_wire::{HpkePublicKey, KeyId, ModelHash, decode_keys};
 /// First byte of a state; another layout gets another number.
 const VERSION: u8 = 1;
 
-/// The state, bit for bit: version, round and averaged rounds (8 bytes each), three lengths, then weights, velocity and average, all
-/// little-endian.
+/// The state, bit for bit: version, round and averaged rounds (8 bytes each), three lengths, then
+/// weights, velocity and average, all little-endian.
 pub(super) fn encode_state(state: &ServerState) -> Vec<u8> {
     let ServerState { round, weights, velocity, average, averaged } = state;
     let mut bytes = vec![VERSION];
@@ -22,7 +22,7 @@ pub(super) fn encode_state(state: &ServerState) -> Vec<u8> {
     bytes
 }
 
-/// What [`encode_state`] wrote.
+/// Decodes the output of [`encode_state`].
 pub(super) fn decode_state(bytes: &[u8]) -> Result<ServerState> {
     parse_state(bytes).ok_or_else(|| ServerError::damaged("the state of a task is not what was written"))
 }
@@ -62,7 +62,7 @@ pub(super) fn integer(number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| ServerError::damaged("a number is above 2^63"))
 }
 
-/// What [`integer`] wrote.
+/// Decodes the output of [`integer`].
 pub(super) fn natural(number: i64) -> Result<u64> {
     u64::try_from(number).map_err(|_| ServerError::damaged("a number is below 0"))
 }

@@ -7,7 +7,8 @@ use axum::body::Body;
 use axum::http::StatusCode;
 use shuffledp_wire::{ModelHash, SigningKey, TaskHash};
 
-/// By how much each weight moved, in units of one report's share of this many. Whole numbers: who was counted.
+/// By how much each weight moved, in units of one report's share of this many. Whole numbers: who
+/// was counted.
 fn moved(before: &[f32], after: &[f32], reports: usize) -> Vec<i64> {
     // ±a·d·c/k, times the step size of the tests.
     let c = (1f64.exp() + 1.0) / (1f64.exp() - 1.0);

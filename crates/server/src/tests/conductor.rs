@@ -1,4 +1,4 @@
-//! What the conductor foresees, keeps and checks again.
+//! Tests of the conductor: its forecasts, the state that it keeps, and its checks.
 
 use super::world::{World, get, id, put};
 use crate::conductor::Phase;
@@ -33,7 +33,8 @@ async fn what_is_left_is_what_the_accountant_says() {
             accountant.compose(service.plan().charge, opened + left).unwrap();
             accountant.epsilon(task.delta).unwrap()
         };
-        // As many as the budget allows, counted one by one, if the task's number does not end it before.
+        // As many as the budget allows, counted one by one, if the task's number does not end it
+        // before.
         let mut ledger = Ledger::new(task.delta, Some(task.budget)).unwrap();
         let affordable = (0..task.rounds).take_while(|_| ledger.charge(service.plan().charge).unwrap()).count() as u64;
         assert!(possible == 0 || affordable == possible);
@@ -54,8 +55,8 @@ async fn what_is_left_is_what_the_accountant_says() {
     }
 }
 
-/// Where weights are averaged, the model to use is another than the one that gradients are taken at:
-/// both can be downloaded, also when others have come after them.
+/// Where weights are averaged, the model to use is another than the one that gradients are taken
+/// at: both can be downloaded, also when others have come after them.
 #[tokio::test]
 async fn the_averaged_model_can_be_downloaded_as_long_as_the_others() {
     let world = World::with("step = { schedule = { kind = 'constant', rate = 0.5 }, average_from = 1 }");

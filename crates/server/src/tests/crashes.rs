@@ -1,4 +1,5 @@
-//! A server that dies before or after any of its commits: nothing is lost, nothing twice, nothing free.
+//! A server that dies before or after any of its commits: nothing is lost, nothing twice, nothing
+//! free.
 
 use super::world::{GRACE, WINDOW, World, id, put, weights};
 use crate::conductor::Phase;
@@ -71,7 +72,8 @@ impl Store for Mortal {
         self.commit(|inner| inner.open(opening, known))
     }
 
-    // A second start may put an end off or not, depending on where the first died: not one of the counted commits.
+    // A second start may put an end off or not, depending on where the first died: not one of the
+    // counted commits.
     fn extend(&mut self, context: &RoundContext, gives_up: u64) -> Result<()> {
         self.alive()?;
         self.inner.extend(context, gives_up)
@@ -111,7 +113,7 @@ impl Store for Mortal {
     }
 }
 
-/// What is left in the end.
+/// The state at the end.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     state: ServerState,
@@ -126,7 +128,8 @@ struct Outside {
     waiting: Option<(BatchId, Vec<u8>)>,
 }
 
-/// Five rounds, of which the budget allows four; the second gets no batch. `None`: it died on the way.
+/// Five rounds, of which the budget allows four; the second gets no batch. `None`: it died on the
+/// way.
 async fn drive(world: &World, service: &Arc<Service>, outside: &mut Outside) -> Option<()> {
     loop {
         if let Some((id, bytes)) = &outside.waiting {

@@ -2,7 +2,8 @@
 
 use super::world::{GRACE, WINDOW, World, get};
 
-/// A round's end was once counted from the last start: this server would have kept it open for ever.
+/// A round's end was once counted from the last start: this server would have kept it open for
+/// ever.
 #[tokio::test]
 async fn starting_again_and_again_does_not_keep_a_round_open() {
     let world = World::new();
@@ -32,8 +33,8 @@ async fn starting_again_and_again_does_not_keep_a_round_open() {
     assert_eq!(starts, 2);
 }
 
-/// The end was promised when the round was opened; another configuration changes the rounds to come. A
-/// start with a longer grace may put the end off, as any start may, once.
+/// The end was promised when the round was opened; another configuration changes the rounds to
+/// come. A start with a longer grace may put the end off, as any start may, once.
 #[test]
 fn the_end_of_an_open_round_is_what_the_store_says() {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! What is shown, to whom it may be shown by, and what is not.
+//! The endpoints: what they show, and what they do not.
 
 use super::world::{World, ask, get, id, put};
 use axum::body::Body;

@@ -23,7 +23,8 @@ async fn run_to(world: &World, service: &Arc<Service>, last: u8) {
     }
 }
 
-/// A server that is in its fourth round, and a copy that was made in its second; ε and rounds as published.
+/// A server that is in its fourth round, and a copy that was made in its second; ε and rounds as
+/// published.
 async fn with_a_copy() -> (World, PathBuf, (f64, u64)) {
     let world = World::with("rounds = 30");
     let service = world.serve();
@@ -41,7 +42,8 @@ async fn spent(service: &Arc<Service>) -> (f64, u64) {
     (privacy["epsilon"].as_f64().unwrap(), privacy["rounds"].as_u64().unwrap())
 }
 
-/// The server that starts on what was restored has spent as much as the one before, and goes on with a round that nobody has seen.
+/// The server that starts on what was restored has spent as much as the one before, and goes on
+/// with a round that nobody has seen.
 async fn goes_on_after_round_4(world: &World, before: (f64, u64)) {
     let service = world.serve();
     assert_eq!(spent(&service).await, before);

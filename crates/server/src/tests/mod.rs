@@ -1,4 +1,5 @@
-//! The server without sockets: requests go through its router, time is told, and crashes happen at every commit.
+//! The server without sockets: requests go through its router, time is told, and crashes happen at
+//! every commit.
 
 mod batches;
 mod clocks;

@@ -1,4 +1,4 @@
-//! What an operator asks of a server that runs.
+//! Tests of an operator's requests to a running server.
 
 use super::world::World;
 use crate::store::{FileStore, Store};

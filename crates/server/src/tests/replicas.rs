@@ -1,4 +1,5 @@
-//! Several servers on one PostgreSQL: the contract of stores, crashes at every commit, and replicas that race for rounds, batches and the budget.
+//! Several servers on one PostgreSQL: the contract of stores, crashes at every commit, and replicas
+//! that race for rounds, batches and the budget.
 
 use super::crashes::{budget_of, dies_at_any_commit};
 use super::database::Server;
@@ -37,12 +38,13 @@ async fn dying_at_any_commit_changes_nothing() {
     dies_at_any_commit(|lines| databases.world(lines)).await;
 }
 
-/// What `replicas` publish as their round.
+/// Returns the round that `replicas` publish.
 fn shown(world: &World, replicas: &[Arc<Service>]) -> Vec<u64> {
     replicas.iter().map(|replica| world.round(replica).round).collect()
 }
 
-/// Three replicas that all try to open every round, and to give up those that end without a batch, at the same moment.
+/// Three replicas that all try to open every round, and to give up those that end without a batch,
+/// at the same moment.
 #[tokio::test]
 async fn replicas_never_open_two_rounds_nor_exceed_the_budget() {
     let Some(databases) = Databases::start() else { return };

@@ -207,7 +207,7 @@ fn nonsense_is_refused_before_anything_is_written() {
     }
 }
 
-/// What clients do to their examples is signed with the task, and so part of its hash.
+/// The preparation of examples is signed with the task, and so part of its hash.
 #[test]
 fn the_preparation_is_part_of_the_task() {
     let plan = |lines: &str| crate::plan::Plan::new(&World::with(lines).config).unwrap();

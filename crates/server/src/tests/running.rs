@@ -1,4 +1,5 @@
-//! The whole server over a socket: rounds follow each other by themselves, and it stops when told to.
+//! The whole server over a socket: rounds follow each other by themselves, and it stops when told
+//! to.
 
 use super::world::{GRACE, WINDOW, World, id};
 use crate::store::FileStore;

@@ -1,4 +1,5 @@
-//! What is deployed is what was simulated: the same frames in the same order give the same weights, bit for bit.
+//! A deployment equals its simulation: the same frames in the same order give the same weights, bit
+//! for bit.
 
 use super::world::{World, id, put, weights};
 use shuffledp_learning::collect::Collector;
@@ -9,7 +10,7 @@ use shuffledp_learning::training::{Algorithm, DataConfig, Population, Simulation
 use shuffledp_randomizers::norms::{dot, l2_norm};
 use shuffledp_randomizers::{PublicSeed, SimulationRng};
 
-/// What a simulated client's generator is named by; see `learning::participation`.
+/// The name of a simulated client's generator; see `learning::participation`.
 const CLIENT: u64 = 2;
 
 #[tokio::test]
@@ -88,8 +89,8 @@ async fn two_rounds_through(randomizer: &str) {
     assert_eq!(status["rounds"][1]["test_accuracy"].as_f64(), Some(metrics.test_accuracy));
 }
 
-/// Clients rotate by the seed of the round, and the server back: with any other seed nothing is left
-/// of the direction.
+/// Clients rotate by the seed of the round, and the server back: with any other seed nothing is
+/// left of the direction.
 #[tokio::test]
 async fn reports_of_a_public_rotation_are_rotated_back() {
     let randomizer = "randomizer = { name = 'top-set', local_epsilon = 8.0, share = 0.17 }";
@@ -114,7 +115,8 @@ async fn reports_of_a_public_rotation_are_rotated_back() {
         assert_eq!(answer.json()["accepted"].as_u64(), Some(300));
         let step: Vec<f32> = before.iter().zip(weights(&service)).map(|(before, after)| before - after).collect();
         let cosine = dot(&step, &gradient) / (l2_norm(&step) * l2_norm(&gradient));
-        // √300 reports of 1.5 deviations each, over √8,192: 0.29. By another rotation: 0, deviation 0.011.
+        // √300 reports of 1.5 deviations each, over √8,192: 0.29. By another rotation: 0, deviation
+        // 0.011.
         assert!((0.2..0.4).contains(&cosine), "round {number}: {cosine}");
         seeds.push(seed);
     }

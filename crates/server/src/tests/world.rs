@@ -1,4 +1,5 @@
-//! A server, a shuffler that signs what tests want it to, and clients that report one chosen coordinate each.
+//! A server, a shuffler that signs what tests want it to, and clients that report one chosen
+//! coordinate each.
 
 use crate::http::router;
 use crate::keys::KeyRing;
@@ -112,13 +113,13 @@ impl World {
         Service::new(plan, keys, self.config.round, store, clock).map(Arc::new)
     }
 
-    /// What the server publishes as its round.
+    /// Returns the round that the server publishes.
     pub(super) fn round(&self, service: &Service) -> RoundOffer {
         let bytes = service.published().round.clone().expect("a round was opened");
         Signed::<RoundOffer>::decode(&bytes).unwrap().verify(&self.keys.verifying_key()).unwrap()
     }
 
-    /// What the shuffler stores of a client's report.
+    /// Returns the part of a client's report that the shuffler stores.
     pub(super) fn inner(&self, payload: &[u8], round: &RoundOffer) -> Vec<u8> {
         self.inner_to(payload, round, 0)
     }

@@ -1,4 +1,5 @@
-//! Clients: connections that post one report after the other. HTTP by hand, so that what is measured is the shuffler.
+//! Clients: connections that post one report after the other. HTTP by hand, so that what is
+//! measured is the shuffler.
 
 use crate::Outcome;
 use shuffledp_wire::paths;
@@ -15,7 +16,8 @@ use tokio::sync::watch;
 pub(crate) enum Pace {
     /// Over each connection, as soon as the one before is answered; until there are no more.
     AsFastAsAnswered,
-    /// At even distances over all connections, until told to stop. A late answer makes the next report late, and its wait is counted from when it was due.
+    /// At even distances over all connections, until told to stop. A late answer makes the next
+    /// report late, and its wait is counted from when it was due.
     Even { per_second: u32, until: watch::Receiver<bool> },
 }
 

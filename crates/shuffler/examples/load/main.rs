@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! load intake [REPORTS] [CONNECTIONS]     durable reports a second, and how long each waits
-//! load sustained [SECONDS] [PER_SECOND] [CONNECTIONS]     the same at an even pace, to the batch's end; bytes written for each report
-//! load written [REPORTS]                  bytes that a store writes for each report, from the first to the sealed batch
+//! load sustained [SECONDS] [PER_SECOND] [CONNECTIONS]
+//!                                         the same at an even pace, to the batch's end; bytes written
+//!                                         for each report
+//! load written [REPORTS]                  bytes that a store writes for each report, to the sealed batch
 //! load fill FOLDER [REPORTS]              a store with so many reports, as if their window had just ended
 //! load batch FOLDER                       seals and sends it, while another round takes reports
 //! ```
 //!
-//! Everything runs in one process on loopback, clients and server included, so that figures err on the low side. Reports carry 1 KB and are sealed beforehand. Prints JSON.
+//! Everything runs in one process on loopback, clients and server included, so that figures err on
+//! the low side. Reports carry 1 KB and are sealed beforehand. Prints JSON.
 
 mod clients;
 mod measure;

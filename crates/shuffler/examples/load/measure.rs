@@ -1,4 +1,4 @@
-//! What Linux says about this process and its disk.
+//! Figures of Linux about this process and its disk.
 
 use crate::Outcome;
 use std::fs::File;
@@ -6,7 +6,8 @@ use std::io::{Seek, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Durable writes of 4 KB a second, in place, as a database does them. No store can commit more often.
+/// Durable writes of 4 KB a second, in place, as a database does them. No store can commit more
+/// often.
 pub(crate) fn durable_writes(folder: &Path) -> Outcome<f64> {
     let mut file = File::create(folder.join("sync"))?;
     let began = Instant::now();

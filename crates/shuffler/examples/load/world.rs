@@ -182,7 +182,8 @@ fn filled(folder: &Path, count: usize) -> Outcome<Box<dyn RoundStore>> {
     let record = RoundTerms { signed: signed_round(OVER, now())?, server, record_len: record_len as u32, min_batch: 2 };
     let stores = SqliteFolder::open(&config.data, Arc::new(NoWitness))?;
     let mut store = stores.create(&context(OVER)?, &record)?.ok_or("finished already")?;
-    // An inner report's first bytes are version, type and key; the rest is as good as random, and here it is a counter.
+    // An inner report's first bytes are version, type and key; the rest is as good as random, and
+    // here it is a counter.
     let entry = |number: usize| {
         let mut body = vec![0; record_len];
         body[..3].copy_from_slice(&[1, 5, 0]);

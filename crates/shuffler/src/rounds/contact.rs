@@ -1,4 +1,5 @@
-//! Whether a server answers, and answers with the right key. A wrong address or key must not be found out by nobody.
+//! Whether a server answers, and answers with the right key. A wrong address or key must not be
+//! found out by nobody.
 
 use serde::Deserialize;
 use shuffledp_transport::reqwest::Response;
@@ -19,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A server's status is no longer.
 const MOST_STATUS_BYTES: usize = 16 << 20;
 
-/// What is known about the way to one server.
+/// The known state of the link to one server.
 #[derive(Debug)]
 pub(crate) struct Contact {
     url: String,
@@ -62,7 +63,8 @@ impl Contact {
         (state.good, state.is_proven) = (Instant::now(), true);
     }
 
-    /// No answer, or one that cannot be believed. Says so at once, and again with growing pauses while it lasts.
+    /// No answer, or one that cannot be believed. Says so at once, and again with growing pauses
+    /// while it lasts.
     pub(crate) fn bad(&self, problem: String) {
         let mut state = self.state();
         let now = Instant::now();
@@ -117,7 +119,7 @@ impl Contact {
     }
 }
 
-/// What a server's answers have to be.
+/// The requirements on a server's answers.
 pub(crate) struct Expected<'a> {
     pub(crate) url: &'a str,
     pub(crate) key: &'a VerifyingKey,

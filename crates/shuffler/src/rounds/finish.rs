@@ -9,8 +9,8 @@ use shuffledp_transport::Pauses;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seals, sends, forgets. Storage that fails is asked again until it works or the service stops: the reports are on disk, and so is the batch once
-/// there is one.
+/// Seals, sends, forgets. Storage that fails is asked again until it works or the service stops:
+/// the reports are on disk, and so is the batch once there is one.
 pub(crate) async fn finish(shared: Arc<Shared>, live: Arc<Live>) {
     let mut pauses = Pauses::new(Duration::from_millis(500), Duration::from_secs(60));
     while let Err(error) = try_to_finish(&shared, &live).await {

@@ -13,7 +13,7 @@ use shuffledp_wire::{BatchHeader, paths};
 use std::time::Duration;
 use tokio_stream::wrappers::ReceiverStream;
 
-/// What an answer means for the batch.
+/// The consequence of an answer for the batch.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     /// The server has it, durably.
@@ -33,8 +33,8 @@ fn verdict(status: StatusCode) -> Verdict {
     }
 }
 
-/// Returns `true` when the batch needs to be sent no more, `false` if another process sends it now; [`Stopped`](ShufflerError::Stopped) if the service stops
-/// before.
+/// Returns `true` when the batch needs to be sent no more, `false` if another process sends it now;
+/// [`Stopped`](ShufflerError::Stopped) if the service stops before.
 pub(super) async fn forward(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<bool> {
     tokio::select! {
         delivered = deliver(shared, live, batch) => delivered.map(|()| true),
@@ -83,8 +83,8 @@ async fn deliver(shared: &Shared, live: &Live, batch: SealedBatch) -> Result<()>
     }
 }
 
-/// Returns if another process has taken over. While storage does not answer, the batch is still sent: whoever else sends it sends the same, and the server takes it
-/// once.
+/// Returns if another process has taken over. While storage does not answer, the batch is still
+/// sent: whoever else sends it sends the same, and the server takes it once.
 async fn lose_claim(shared: &Shared, live: &Live) {
     if !shared.stores.is_shared() {
         return std::future::pending().await;

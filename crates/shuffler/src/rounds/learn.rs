@@ -1,4 +1,5 @@
-//! Learning rounds from the servers that sign them: every second or so, and at once when a report names a round that is not known.
+//! Learning rounds from the servers that sign them: every second or so, and at once when a report
+//! names a round that is not known.
 
 use super::Shared;
 use super::blocking;
@@ -17,11 +18,13 @@ use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Between two questions to the same server that reports caused. Whoever sends nonsense cannot make us ask more often.
+/// Between two questions to the same server that reports caused. Whoever sends nonsense cannot make
+/// us ask more often.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Until an answer must have come.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Reports that may wait for such an answer at once: so many of tasks that a server is known to have, and as many of others, which anybody can make up.
+/// Reports that may wait for such an answer at once: so many of tasks that a server is known to
+/// have, and as many of others, which anybody can make up.
 const ASKING: usize = 256;
 /// Tasks of one server that are looked after.
 const TASKS: usize = 1024;
@@ -35,7 +38,8 @@ pub(crate) struct Server {
     any_task: bool,
     /// With the payload's length, once a round has told it.
     tasks: Mutex<HashMap<TaskHash, Option<u32>>>,
-    /// Questions that reports caused, about tasks that are known and about others. Apart, so that made-up tasks keep nobody waiting but each other.
+    /// Questions that reports caused, about tasks that are known and about others. Apart, so that
+    /// made-up tasks keep nobody waiting but each other.
     asked: Asked,
     asked_of_strangers: Asked,
     pub(crate) contact: Contact,
@@ -86,7 +90,8 @@ impl Server {
         self.any_task || self.has(task)
     }
 
-    /// Whether one of its reports may have this length. While there are tasks that nothing is known of yet, any may.
+    /// Whether one of its reports may have this length. While there are tasks that nothing is known
+    /// of yet, any may.
     fn expects(&self, report: usize) -> bool {
         let fits = |payload: &Option<u32>| payload.is_none_or(|payload| report_len(payload) == report);
         self.any_task || self.tasks().values().any(fits)
@@ -130,7 +135,8 @@ impl Learner {
         self.servers.iter().map(|server| (server.url.as_str(), &server.contact))
     }
 
-    /// Takes up what other replicas have, and asks for the round of every task. A server that has none to show is asked whether it is the right one.
+    /// Takes up what other replicas have, and asks for the round of every task. A server that has
+    /// none to show is asked whether it is the right one.
     pub(crate) async fn look(&self, shared: &Arc<Shared>) {
         self.adopt(shared).await;
         let mut questions = JoinSet::new();
@@ -150,8 +156,9 @@ impl Learner {
         }
     }
 
-    /// A report names a round of `task` that is not known: asks whoever could have opened it since the last look. Returns when an answer is in that was asked
-    /// for after the call; the caller looks again. `false` if too many are waiting already.
+    /// A report names a round of `task` that is not known: asks whoever could have opened it since
+    /// the last look. Returns when an answer is in that was asked for after the call; the caller
+    /// looks again. `false` if too many are waiting already.
     pub(crate) async fn ask_about(&self, shared: &Arc<Shared>, task: TaskHash) -> bool {
         let is_known = self.servers.iter().any(|server| server.has(&task));
         let places = if is_known { &self.asking } else { &self.strangers };
@@ -182,7 +189,8 @@ impl Learner {
         let _alone = self.taking.lock().await;
         if server.remember(&round) {
             let (memory, server, task) = (Arc::clone(&shared.memory), *server.key.as_bytes(), round.task);
-            // Only for the next start: without it the task is a stranger once more until its first report.
+            // Only for the next start: without it the task is a stranger once more until its first
+            // report.
             if let Err(error) = blocking(move || memory.know(&server, &task)).await {
                 tracing::warn!(%task, %error, "a task could not be remembered");
             }
@@ -247,7 +255,8 @@ impl Learner {
         }
     }
 
-    /// Takes up what an earlier process left. A store whose server is not in the configuration stays untouched.
+    /// Takes up what an earlier process left. A store whose server is not in the configuration
+    /// stays untouched.
     pub(crate) fn resume(&self, shared: &Arc<Shared>, stores: Vec<Box<dyn RoundStore>>) -> Result<()> {
         for round in self.take_over(shared, stores)? {
             tracing::warn!(
@@ -351,7 +360,8 @@ async fn keep_contact(shared: Arc<Shared>, server: Arc<Server>) -> Option<Taught
 /// A server, its signed round, and the round.
 type Taught = (Arc<Server>, Vec<u8>, RoundOffer);
 
-/// The server's round of a task, verified; nothing if there is none. `(server, signed bytes, round)`.
+/// The server's round of a task, verified; nothing if there is none.
+/// `(server, signed bytes, round)`.
 async fn ask(shared: Arc<Shared>, server: Arc<Server>, task: TaskHash) -> Option<Taught> {
     match fetch(&shared, &server, &task).await {
         Ok(Some((signed, round))) => Some((server, signed, round)),

@@ -1,9 +1,11 @@
-//! Which rounds there are, from the server's word to their end.
+//! The life of a round, from the server's signed announcement to its end.
 //!
 //! ```text
-//! learned (signed, window not over) ── open ── window closes ──┬── enough: sealed ── sent until acknowledged ──┐
-//!                                                              └── short ──────────────────────────────────────┴── finished, deleted
+//! learned (signed, window not over) ── open ── window closes ──┬── enough: sealed ── sent ──┐
+//!                                                              └── short ───────────────────┴── deleted
 //! ```
+//!
+//! A sealed batch is sent until the server acknowledges it.
 
 mod contact;
 mod finish;
@@ -29,7 +31,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Makes a permutation for one batch.
 pub(crate) type NewPermute = Arc<dyn Fn() -> Result<Box<dyn Permute>> + Send + Sync>;
 
-/// What everything that follows rounds needs.
+/// The state that all tasks of the service share.
 pub(crate) struct Shared {
     pub(crate) config: RwLock<Arc<Config>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -57,8 +59,8 @@ impl Shared {
     }
 }
 
-/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits for another; has stores maintained; follows the key file and
-/// deletes keys that no round needs.
+/// Brings rounds whose window is over to their end, each in a task of its own, so that none waits
+/// for another; has stores maintained; follows the key file and deletes keys that no round needs.
 pub(crate) async fn tend(shared: &Arc<Shared>) {
     for live in shared.table.close_over(shared.clock.now()) {
         shared.table.spawn(finish::finish(Arc::clone(shared), live));

@@ -43,7 +43,7 @@ impl Live {
     }
 }
 
-/// What a report's round is at this moment.
+/// The state of a report's round.
 #[derive(Debug)]
 pub(crate) enum Lookup {
     /// Taken.
@@ -56,7 +56,7 @@ pub(crate) enum Lookup {
     Unknown,
 }
 
-/// What [`Table::ages`] says.
+/// The result of [`Table::ages`].
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ages {
     /// Rounds that take reports, or will.
@@ -174,7 +174,8 @@ impl Table {
         }
     }
 
-    /// Lets all stores work off what waits, and waits for their threads. Rounds stay on disk as they are.
+    /// Lets all stores work off what waits, and waits for their threads. Rounds stay on disk as
+    /// they are.
     pub(crate) fn stop(&self) {
         self.write().clear();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));

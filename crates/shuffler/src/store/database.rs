@@ -1,4 +1,5 @@
-//! What a round's store knows of its reports: which runs there are, and the batch. One small SQLite file.
+//! The index of a round's store: its runs, and the batch. One small SQLite
+//! file.
 
 use super::run::Run;
 use super::{Outcome, RoundTerms, SealedBatch, upgrade};
@@ -59,7 +60,8 @@ impl Database {
         Self::of(connection, path, record.clone(), witness)
     }
 
-    /// A file that is there. `None` if its creation was never committed: it has no round, and so no report.
+    /// A file that is there. `None` if its creation was never committed: it has no round, and so no
+    /// report.
     pub(super) fn open(path: &Path, witness: Arc<dyn Witness>) -> Result<Option<Self>> {
         let mut connection = Connection::open(path)?;
         set_up(&connection)?;
@@ -152,7 +154,8 @@ impl Database {
         read_batch(&self.connection, self.record.record_len)
     }
 
-    /// Shows the places of the batch's reports in their order, until `visit` says that it is enough.
+    /// Shows the places of the batch's reports in their order, until `visit` says that it is
+    /// enough.
     pub(super) fn places(&self, visit: &mut dyn FnMut(u32) -> Result<bool>) -> Result<()> {
         let mut sequence = self.connection.prepare("SELECT reports FROM sequence ORDER BY place")?;
         let mut rows = sequence.query([])?;
@@ -199,7 +202,7 @@ impl From<rusqlite::Error> for ShufflerError {
     }
 }
 
-/// What SQLite said, if it was SQLite.
+/// The error of SQLite, if it was SQLite.
 pub(crate) fn sqlite_error(error: &ShufflerError) -> Option<&rusqlite::Error> {
     match error {
         ShufflerError::Storage(error) => error.downcast_ref(),

@@ -70,7 +70,8 @@ impl SqliteFolder {
         Ok(name("", DAMAGED))
     }
 
-    /// Deletes a store's files, the logs first: without the file they belong to they would be read by nobody, but they would be there.
+    /// Deletes a store's files, the logs first: without the file they belong to they would be read
+    /// by nobody, but they would be there.
     fn delete(&self, path: &Path) -> Result<()> {
         for run in run_files(path)? {
             fs::remove_file(&run).map_err(at(run))?;
@@ -87,7 +88,7 @@ impl SqliteFolder {
     }
 }
 
-/// What a context is remembered by.
+/// Returns the hash by which a context is remembered.
 pub(crate) fn hash(context: &RoundContext) -> [u8; 32] {
     Sha256::digest(context.to_bytes()).into()
 }
@@ -160,7 +161,8 @@ impl Stores for SqliteFolder {
                 Ok(Some(store)) => stores.push(Box::new(store)),
                 Ok(None) => self.delete(&path)?,
                 Err(error) if error.is_of_this_file() => {
-                    // First: a round whose file is gone must not begin again and have a second batch.
+                    // First: a round whose file is gone must not begin again and have a second
+                    // batch.
                     self.memory.finish(&hash)?;
                     let aside = self.put_aside(&path)?;
                     tracing::error!(

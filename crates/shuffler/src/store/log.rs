@@ -1,10 +1,13 @@
-//! Where a report is durable first: appended to a file, with one wait for the disk for all that came together.
+//! Where a report is durable first: appended to a file, with one wait for the disk for all that
+//! came together.
 //!
-//! A frame is a report's SHA-256 and its bytes; all frames of a round have one length. So a frame proves itself: one that a crash left half written has another
-//! digest, was never acknowledged, and is skipped, as zeros are.
+//! A frame is a report's SHA-256 and its bytes; all frames of a round have one length. So a frame
+//! proves itself: one that a crash left half written has another digest, was never acknowledged,
+//! and is skipped, as zeros are.
 //!
-//! The file is longer than its frames by zeros, and is emptied by writing zeros over them. That leaves nothing to be read, and it makes the next frames fast: to make
-//! bytes durable where a file has some already, the file system has nothing of its own to write down.
+//! The file is longer than its frames by zeros, and is emptied by writing zeros over them. That
+//! leaves nothing to be read, and it makes the next frames fast: to make bytes durable where a file
+//! has some already, the file system has nothing of its own to write down.
 
 use super::OpaqueReport;
 use crate::error::{Result, at};
@@ -34,7 +37,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// The file, made if it is not there; its name is durable when the folder has been synced. What was in it is gone: see [`read`].
+    /// The file, made if it is not there; its name is durable when the folder has been synced. What
+    /// was in it is gone: see [`read`].
     pub(super) fn empty(path: PathBuf) -> Result<Self> {
         let open = || {
             let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
@@ -63,7 +67,8 @@ impl Log {
         Ok(())
     }
 
-    /// Durable when it returns. After a failure the next frames take the place of those that failed.
+    /// Durable when it returns. After a failure the next frames take the place of those that
+    /// failed.
     pub(super) fn append(&mut self, entries: &[&OpaqueReport], witness: &dyn Witness) -> Result<()> {
         let mut frames = Vec::with_capacity(entries.iter().map(|entry| DIGEST_LEN + entry.body.len()).sum());
         for entry in entries {
@@ -77,8 +82,8 @@ impl Log {
         let mut write = || {
             self.file.seek(SeekFrom::Start(self.len))?;
             self.file.write_all(&frames)?;
-            // Page by page: Linux keeps what is written at once as one piece, and would count and write the whole piece
-            // again for every few frames that come to lie in it.
+            // Page by page: Linux keeps what is written at once as one piece, and would count and
+            // write the whole piece again for every few frames that come to lie in it.
             for _ in 0..growth / PAGE {
                 self.file.write_all(&[0; PAGE as usize])?;
             }

@@ -1,18 +1,23 @@
-//! Where reports wait: one store per context (task, round, model and the server's keys), and a memory of which are over.
+//! Where reports wait: one store per context (task, round, model and the server's keys), and a
+//! memory of which are over.
 //!
 //! **Nothing ordered.** What a thief of the disk must not find is who came when. So:
 //!
 //! - No address, time or counter is stored. Reports lie in runs: files sorted by digest.
-//! - What is acknowledged is in a log first, which is a list of arrivals by nature; those that came together are put into random order before they are written. Every
-//!   `poll_seconds`, and every 8 MiB, the log becomes a run and is overwritten ([`RoundStore::maintain`]).
-//! - Six runs of one level are merged into one of the next, and all of them into one before a batch is sealed. The files go when the round is over.
+//! - What is acknowledged is in a log first, which is a list of arrivals by nature; those that came
+//!   together are put into random order before they are written. Every `poll_seconds`, and every 8
+//!   MiB, the log becomes a run and is overwritten ([`RoundStore::maintain`]).
+//! - Six runs of one level are merged into one of the next, and all of them into one before a batch
+//!   is sealed. The files go when the round is over.
 //!
-//! What remains, honestly: while a round is open, its runs say in which of a few stretches of time a report came (at most five runs of each level, so about a dozen; most
-//! reports are in the largest two or three), arrivals of the last moments are in the log, and file systems and disks keep deleted blocks for a while. An encrypted disk
-//! answers all three.
+//! What remains, honestly: while a round is open, its runs say in which of a few stretches of time
+//! a report came (at most five runs of each level, so about a dozen; most reports are in the
+//! largest two or three), arrivals of the last moments are in the log, and file systems and disks
+//! keep deleted blocks for a while. An encrypted disk answers all three.
 //!
-//! **Why runs.** A B-tree writes pages at random places: 36 to 79 KB for a report of 1 KB, the more the longer the round. A report is written once to the log, as zeros
-//! when the log is emptied, and once to a run for each time that it is merged, all of it in sequence.
+//! **Why runs.** A B-tree writes pages at random places: 36 to 79 KB for a report of 1 KB, the more
+//! the longer the round. A report is written once to the log, as zeros when the log is emptied, and
+//! once to a run for each time that it is merged, all of it in sequence.
 
 mod database;
 mod folder;
@@ -40,7 +45,7 @@ use shuffledp_wire::{BatchId, RoundContext, TaskHash};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What a store says about its round, so that a restart knows it.
+/// The terms of a round, stored for a restart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoundTerms {
     /// The round as the server signed it.
@@ -49,7 +54,8 @@ pub struct RoundTerms {
     pub server: [u8; 32],
     /// Bytes of every record.
     pub record_len: u32,
-    /// B_min when the round began. Lowering the configured one does not lower it for reports that were sent on its strength.
+    /// B_min when the round began. Lowering the configured one does not lower it for reports that
+    /// were sent on its strength.
     pub min_batch: u64,
 }
 
@@ -58,7 +64,7 @@ pub struct RoundTerms {
 pub struct OpaqueReport {
     /// SHA-256 of `body`. The same digest is stored once.
     pub digest: [u8; 32],
-    /// What is passed on.
+    /// The bytes to forward.
     pub body: Vec<u8>,
 }
 
@@ -79,7 +85,7 @@ pub struct SealedBatch {
     pub record_len: u32,
 }
 
-/// What became of a round at its end.
+/// The outcome of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Enough reports.
@@ -88,7 +94,7 @@ pub enum Outcome {
     Short,
 }
 
-/// Who brings a round to its end.
+/// The replica that finishes a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
     /// This process, for now.
@@ -101,27 +107,29 @@ pub enum Claim {
 
 /// The store of one round. All calls come from one thread.
 pub trait RoundStore: Send {
-    /// What it says about its round.
+    /// Returns the terms of its round.
     fn record(&self) -> &RoundTerms;
 
     /// Stores reports whose digest is new; durable when it returns. All or none.
     ///
     /// # Errors
     ///
-    /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch, and where stores are shared after it found too few; otherwise what storage
-    /// says.
+    /// [`Sealed`](crate::ShufflerError::Sealed) after [`seal`](Self::seal) made a batch, and where
+    /// stores are shared after it found too few; otherwise what storage says.
     fn add(&mut self, entries: Vec<OpaqueReport>) -> Result<()>;
 
-    /// Does the work that the store leaves for quiet moments; called every `poll_seconds`. It changes nothing that another method shows, and may go on after
-    /// this has returned; then the next call says how it ended.
+    /// Does the work that the store leaves for quiet moments; called every `poll_seconds`. It
+    /// changes nothing that another method shows, and may go on after this has returned; then the
+    /// next call says how it ended.
     ///
     /// # Errors
     ///
     /// What storage says.
     fn maintain(&mut self) -> Result<()>;
 
-    /// Counts, and if there are at least `min_batch` and the recorded minimum, fixes id and order: all in one transaction, so that a batch exists whole and large
-    /// enough or not at all. Asked again, it answers the same.
+    /// Counts, and if there are at least `min_batch` and the recorded minimum, fixes id and order:
+    /// all in one transaction, so that a batch exists whole and large enough or not at all. Asked
+    /// again, it answers the same.
     ///
     /// # Errors
     ///
@@ -135,8 +143,8 @@ pub trait RoundStore: Send {
     /// What storage says.
     fn sealed(&self) -> Result<Option<SealedBatch>>;
 
-    /// Shows the digests of all reports, in any order. A store that does not show them has its repeated reports counted as
-    /// new ones after a start.
+    /// Shows the digests of all reports, in any order. A store that does not show them has its
+    /// repeated reports counted as new ones after a start.
     ///
     /// # Errors
     ///
@@ -146,7 +154,8 @@ pub trait RoundStore: Send {
         Ok(())
     }
 
-    /// Shows every record of the batch in its order, one at a time, until all were shown or `visit` breaks.
+    /// Shows every record of the batch in its order, one at a time, until all were shown or `visit`
+    /// breaks.
     ///
     /// # Errors
     ///
@@ -156,7 +165,7 @@ pub trait RoundStore: Send {
 
 /// All stores.
 pub trait Stores: Send + Sync {
-    /// What outlives rounds.
+    /// The record of rounds that are over.
     fn memory(&self) -> Arc<dyn Memory>;
 
     /// The clock that all share who use these stores; without one, the process's own is as good.
@@ -169,7 +178,8 @@ pub trait Stores: Send + Sync {
         false
     }
 
-    /// Asks to bring a round to its end, or to go on with it for another while. A round has one such process at a time, and another when the first one is silent.
+    /// Asks to bring a round to its end, or to go on with it for another while. A round has one
+    /// such process at a time, and another when the first one is silent.
     ///
     /// # Errors
     ///
@@ -185,8 +195,9 @@ pub trait Stores: Send + Sync {
     /// What storage says.
     fn create(&self, context: &RoundContext, record: &RoundTerms) -> Result<Option<Box<dyn RoundStore>>>;
 
-    /// Stores that an earlier process left behind, or that another one uses. What was finished and not yet deleted is deleted now. One that is
-    /// damaged keeps no other from being opened: it is named, set aside, and its context is over.
+    /// Stores that an earlier process left behind, or that another one uses. What was finished and
+    /// not yet deleted is deleted now. One that is damaged keeps no other from being opened: it is
+    /// named, set aside, and its context is over.
     ///
     /// # Errors
     ///
@@ -206,7 +217,8 @@ pub trait Stores: Send + Sync {
     fn finish(&self, context: &RoundContext, store: Box<dyn RoundStore>) -> Result<()>;
 }
 
-/// What outlives rounds: which are over, since when keys are retired, and which tasks a server has. Calls block on storage.
+/// The record that outlives rounds: which are over, since when keys are retired, and which tasks a
+/// server has. Calls block on storage.
 pub trait Memory: Send + Sync + std::fmt::Debug {
     /// Whether the round with this hash of its context is over.
     ///

@@ -1,4 +1,5 @@
-//! A run: reports sorted by digest, in a file that is written once. First all digests, then all bodies in the same order.
+//! A run: reports sorted by digest, in a file that is written once. First all digests, then all
+//! bodies in the same order.
 //!
 //! Where a report lies in a run says nothing but what the report is.
 
@@ -11,13 +12,14 @@ use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 pub(super) const DIGEST_LEN: usize = 32;
-/// What a run's name has after the store's, before its number.
+/// The part of a run's name between the store's name and the run's number.
 pub(super) const SUFFIX: &str = "-run";
-/// So many bytes are on the disk before the next are written: reports that arrive meanwhile wait for the disk behind no more.
+/// So many bytes are on the disk before the next are written: reports that arrive meanwhile wait
+/// for the disk behind no more.
 const UNSYNCED: usize = 4 << 20;
 const READ_AHEAD: usize = 128 << 10;
 
-/// What a store knows of one of its runs.
+/// The index entry of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     /// Its number, in its name.
@@ -197,7 +199,8 @@ impl RunReader {
     }
 }
 
-/// Merges runs into a new one; repeated reports once. `(count, capacity)`. Needs a fixed amount of memory.
+/// Merges runs into a new one; repeated reports once. `(count, capacity)`. Needs a fixed amount of
+/// memory.
 pub(super) fn merge(store: &Path, runs: &[Run], record_len: usize, into: PathBuf) -> Result<(u64, u64)> {
     let capacity = runs.iter().map(|run| run.count).sum();
     let mut readers: Vec<RunReader> =

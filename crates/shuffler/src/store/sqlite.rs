@@ -1,8 +1,9 @@
-//! A round's store: two logs that reports reach at once, sorted runs that they are folded into behind the intake's back, and
-//! a small database that says which runs there are.
+//! A round's store: two logs that reports reach at once, sorted runs that they are folded into
+//! behind the intake's back, and a small database that says which runs there are.
 //!
-//! One log takes what comes; the other is being folded or empty. Nothing leaves a log before a run has it for good, and a
-//! repeated report counts once when runs are merged, so a crash between the two costs nothing but doing it again.
+//! One log takes what comes; the other is being folded or empty. Nothing leaves a log before a run
+//! has it for good, and a repeated report counts once when runs are merged, so a crash between the
+//! two costs nothing but doing it again.
 
 use super::database::Database;
 use super::log::{self, Log};
@@ -24,11 +25,11 @@ use std::thread::JoinHandle;
 const FOLD_AFTER: u64 = 8 << 20;
 /// A log is not longer: reports wait for the fold under way. What a fold holds in memory, too.
 const LONGEST: u64 = 32 << 20;
-/// So many runs of one level are merged into one of the next. Fewer would be written more often, more would say more about
-/// when reports came.
+/// So many runs of one level are merged into one of the next. Fewer would be written more often,
+/// more would say more about when reports came.
 const MERGE_AT: usize = 6;
 
-/// What a log's name has after the store's.
+/// The suffixes of the logs' names.
 pub(super) const LOGS: [&str; 2] = ["-log0", "-log1"];
 
 /// One round's files.
@@ -77,7 +78,8 @@ impl SqliteStore {
         Self::of(database, Some(path), witness)
     }
 
-    /// A store without a file, gone when it is dropped: the same code but for logs and runs, for tests that seal thousands of batches.
+    /// A store without a file, gone when it is dropped: the same code but for logs and runs, for
+    /// tests that seal thousands of batches.
     ///
     /// # Errors
     ///
@@ -87,7 +89,8 @@ impl SqliteStore {
         Self::of(Database::create(Path::new(":memory:"), record, witness.clone())?, None, witness)
     }
 
-    /// Files that are there. `None` if their creation was never committed: there is no round, and so no report.
+    /// Files that are there. `None` if their creation was never committed: there is no round, and
+    /// so no report.
     pub(super) fn open(path: &Path, witness: Arc<dyn Witness>) -> Result<Option<Self>> {
         match Database::open(path, Arc::clone(&witness))? {
             Some(database) => Self::of(database, Some(path), witness).map(Some),
@@ -117,7 +120,8 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Checks the runs that there have to be, and deletes files of runs that were never finished, or merged into others.
+    /// Checks the runs that there have to be, and deletes files of runs that were never finished,
+    /// or merged into others.
     fn sweep(&self, path: &Path) -> Result<()> {
         let runs = self.database().runs()?;
         for run in &runs {
@@ -132,7 +136,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// What an earlier process had acknowledged, or was about to. After sealing there is nothing new: all was folded before.
+    /// Takes over the reports that an earlier process had acknowledged, or was about to. After
+    /// sealing there are none: all were folded before.
     fn take_over(&self, path: &Path, suffix: &str) -> Result<Log> {
         let log = log_path(path, suffix);
         if !self.sealed {
@@ -216,7 +221,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// How many different reports there are, in one run at the most. If they cannot be `enough`, how many there may be.
+    /// How many different reports there are, in one run at the most. If they cannot be `enough`,
+    /// how many there may be.
     fn count(&self, enough: u64) -> Result<u64> {
         let Some(files) = &self.files else { return Ok(self.only.len() as u64) };
         let runs = self.database().runs()?;
@@ -259,7 +265,8 @@ fn due(runs: &[Run]) -> Vec<Run> {
     (0..=highest).map(|at| level(at).collect::<Vec<_>>()).find(|runs| runs.len() >= MERGE_AT).unwrap_or_default()
 }
 
-/// Both the database and a log change at once, by a commit or a number: a thread that panicked left them whole.
+/// Both the database and a log change at once, by a commit or a number: a thread that panicked left
+/// them whole.
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -301,7 +308,8 @@ fn merge(path: &Path, runs: &[Run], record_len: usize, database: &Mutex<Database
     Ok(merged)
 }
 
-/// Has a written file count, instead of others. If it cannot, it is deleted: it would take room that is missing perhaps.
+/// Has a written file count, instead of others. If it cannot, it is deleted: it would take room
+/// that is missing perhaps.
 fn keep(
     path: &Path,
     database: &Mutex<Database>,
@@ -325,7 +333,8 @@ fn keep(
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // Whoever deletes the files next must be the only one who has them. What failed is done again at the next start.
+        // Whoever deletes the files next must be the only one who has them. What failed is done
+        // again at the next start.
         let _ = self.wait_for_fold();
         let _ = self.wait_for_merge();
     }
@@ -365,7 +374,8 @@ impl RoundStore for SqliteStore {
         Ok(())
     }
 
-    /// Begins to fold the log of arrivals into a run and to empty it, order and all, unless that is under way. Says how the fold before ended.
+    /// Begins to fold the log of arrivals into a run and to empty it, order and all, unless that is
+    /// under way. Says how the fold before ended.
     fn maintain(&mut self) -> Result<()> {
         if self.files.as_ref().and_then(|files| files.folding.as_ref()).is_some_and(|folding| !folding.is_finished()) {
             return Ok(());
@@ -437,7 +447,8 @@ mod tests {
         numbers
     }
 
-    /// Every report once, whatever was folded and merged when, sent again, or left in a log by a process that ended.
+    /// Every report once, whatever was folded and merged when, sent again, or left in a log by a
+    /// process that ended.
     #[test]
     fn reports_are_in_a_log_or_in_a_run_and_count_once() {
         let record = RoundTerms { signed: vec![1], server: [2; 32], record_len: 100, min_batch: 2 };
@@ -485,7 +496,8 @@ mod tests {
         assert!((MERGE_AT..40).contains(&most_levels), "runs are merged: {most_levels}");
     }
 
-    /// A file of the version before, and one whose batch was on its way, committed in `tests/stores`.
+    /// A file of the version before, and one whose batch was on its way, committed in
+    /// `tests/stores`.
     #[test]
     fn stores_of_version_2_are_taken_over() {
         let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores/2");

@@ -1,7 +1,8 @@
 //! Stores of earlier versions, taken over.
 //!
-//! Version 2 had reports in tables of the SQLite file: `reports`, keyed by the first 63 bits of their digest, and `pieces`
-//! of long ones. A batch's `sequence` named these keys, eight bytes each.
+//! Version 2 had reports in tables of the SQLite file: `reports`, keyed by the first 63 bits of
+//! their digest, and `pieces` of long ones. A batch's `sequence` named these keys, eight bytes
+//! each.
 
 use super::OpaqueReport;
 use super::database::{VERSION, damaged, insert_run, insert_sequence};
@@ -15,8 +16,8 @@ use std::path::Path;
 /// Bytes of reports that are in memory at once.
 const CHUNK: usize = 8 << 20;
 
-/// Moves the reports of a store of version 2 into one run, and keeps a batch's order. All in one transaction: after a crash
-/// it is version 2 or 3.
+/// Moves the reports of a store of version 2 into one run, and keeps a batch's order. All in one
+/// transaction: after a crash it is version 2 or 3.
 pub(super) fn from_2(connection: &mut Connection, path: &Path) -> Result<()> {
     let record_len: u32 = connection.query_row("SELECT record_len FROM round", [], |row| row.get(0))?;
     let runs = write_runs(connection, path)?;

@@ -1,4 +1,5 @@
-//! A world of one server that does as it is told, one shuffler that is real, and clients that seal real reports.
+//! A world of one server that does as it is told, one shuffler that is real, and clients that seal
+//! real reports.
 
 #![allow(dead_code, unreachable_pub, missing_docs)] // Every test file uses its part of it.
 
@@ -27,7 +28,7 @@ pub const PAYLOAD: u32 = 8;
 pub const OPENS: u64 = 1_000_000;
 pub const CLOSES: u64 = 2_000_000;
 
-/// What the server does with the next batch.
+/// The test server's reaction to the next batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     /// Takes it.
@@ -56,7 +57,7 @@ pub struct FakeServer {
     pub asked: AtomicU64,
     /// Everything that came whole, in order, repeated or not, taken or not.
     pub attempts: Mutex<Vec<Received>>,
-    /// What was taken, once per id.
+    /// The accepted batches, by id.
     pub taken: Mutex<HashMap<BatchId, Received>>,
     pub replies: Mutex<VecDeque<Reply>>,
     pub stalled: Notify,
@@ -190,7 +191,7 @@ pub struct World {
     _serving: (Serving, ShutdownTrigger),
 }
 
-/// What the server opens reports with.
+/// Returns the keys with which the server opens reports.
 fn secrets() -> ServerSecretKeys {
     ServerSecretKeys::new(vec![(KeyId(0), HpkeSecretKey::derive(b"the server's"))]).unwrap()
 }
@@ -285,7 +286,7 @@ impl Shuffler {
         self.running.settle().await;
     }
 
-    /// What the operator's listener answers: status and body.
+    /// Returns the answer of the operator's listener: status and body.
     pub async fn admin(&self, path: &str) -> (u16, String) {
         let url = join(&self.running.admin_url().unwrap(), path);
         let answer = self.client.get(&url).unwrap().send().await.unwrap();

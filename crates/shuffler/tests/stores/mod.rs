@@ -1,4 +1,4 @@
-//! What every store promises, tested through the traits alone. A new store calls [`all`].
+//! The contract of every store, tested through the traits alone. A new store calls [`all`].
 
 #![allow(unreachable_pub, missing_docs)] // Every test file uses its part of it.
 

@@ -46,7 +46,7 @@ impl From<ServerError> for Interrupted<ServerError> {
     }
 }
 
-/// What a transaction comes to: an error of the database may be that it lost a race.
+/// The result of a transaction: an error of the database may mean that it lost a race.
 type Attempt<T> = std::result::Result<T, Interrupted<ServerError>>;
 
 impl PostgresStore {

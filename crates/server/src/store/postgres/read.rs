@@ -1,4 +1,4 @@
-//! What is there.
+//! Queries that read the stored state.
 
 use crate::error::Result;
 use crate::store::row::{array, decode_charge, decode_state, model_hash, natural, parse_status, read_keys};

@@ -1,4 +1,4 @@
-//! What outlives rounds, for all replicas.
+//! The record that outlives rounds, for all replicas.
 
 use super::array;
 use crate::error::{Result, ShufflerError};

@@ -1,10 +1,10 @@
 //! Stores in PostgreSQL, for any number of replicas.
 //!
-//! - **Taken once.** A group of reports is one statement: it locks the round's row `FOR SHARE` while
-//!   it is open, and inserts what is not there. It is acknowledged after the commit.
-//! - **Sealed once.** The sealer's `UPDATE` of that row waits for these locks. After it, in the same
-//!   transaction, reports are counted, permuted and fixed: no replica adds to a batch, and none to a
-//!   round that ended short.
+//! - **Taken once.** A group of reports is one statement: it locks the round's row `FOR SHARE`
+//!   while it is open, and inserts what is not there. It is acknowledged after the commit.
+//! - **Sealed once.** The sealer's `UPDATE` of that row waits for these locks. After it, in the
+//!   same transaction, reports are counted, permuted and fixed: no replica adds to a batch, and
+//!   none to a round that ended short.
 //! - **Sent by one.** Whoever holds the round's lease seals and sends it. If it dies, another one
 //!   takes over after [`LEASE`], with the same id and bytes. Two that send at once do no harm: the
 //!   server takes an id once.
@@ -43,7 +43,7 @@ pub struct PostgresStores {
     database: Arc<Database>,
     clock: Arc<DatabaseClock>,
     memory: Arc<PostgresMemory>,
-    /// Who we are among the replicas.
+    /// The identity of this replica.
     holder: [u8; 16],
     witness: Arc<dyn Witness>,
 }
@@ -66,7 +66,7 @@ impl From<QueryError> for ShufflerError {
     }
 }
 
-/// What is in the database is not what this program wrote.
+/// The content of the database is not what this program wrote.
 fn damaged(reason: &'static str) -> ShufflerError {
     ShufflerError::Storage(format!("the tables of the shuffler are damaged: {reason}").into())
 }
@@ -103,7 +103,8 @@ impl PostgresStores {
     }
 }
 
-/// The statements that make a round's partitions. Attached rather than created in place, which would make all intake wait.
+/// The statements that make a round's partitions. Attached rather than created in place, which
+/// would make all intake wait.
 fn make_partitions(number: i64) -> String {
     ["reports", "sequence"]
         .map(|table| {

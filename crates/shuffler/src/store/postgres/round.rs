@@ -19,8 +19,9 @@ const CHUNK: usize = 2 << 20;
 /// Until a round of millions must be sealed.
 const SEALING: Duration = Duration::from_secs(600);
 
-/// In one statement, which is one transaction: locks the round while it is open, and inserts what is not there. In the order of digests, so that two replicas with
-/// the same reports do not wait for each other in a circle, and the place of a row says nothing.
+/// In one statement, which is one transaction: locks the round while it is open, and inserts what
+/// is not there. In the order of digests, so that two replicas with the same reports do not wait
+/// for each other in a circle, and the place of a row says nothing.
 const ADD: &str = "
 WITH round AS (SELECT number FROM rounds WHERE context = $1 AND state = 'open' FOR SHARE),
      added AS (INSERT INTO reports (round, digest, body)
