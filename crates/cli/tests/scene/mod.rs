@@ -51,15 +51,14 @@ impl Scene {
         let addresses = [
             ("127.0.0.1:8440", &server[..]),
             ("127.0.0.1:8441", &shuffler[..]),
-            ("127.0.0.1:8451", "127.0.0.1:0"),
-            ("127.0.0.1:8450", "127.0.0.1:0"),
             ("http://", "https://"),
         ];
+        let admin = ("127.0.0.1:8451", "127.0.0.1:0");
         let roots = ("# roots = [\"ca.pem\"]", "roots = [\"../ca.pem\"]");
         let tls = ("# tls = {", "tls = {");
         scene
             .change("server", &[&addresses[..], &[("PASTE-THE-SHUFFLERS-VERIFYING-KEY", &shuffler_key), tls]].concat());
-        let named = [("PASTE-THE-SERVERS-VERIFYING-KEY", &server_key[..]), tls, roots];
+        let named = [("PASTE-THE-SERVERS-VERIFYING-KEY", &server_key[..]), tls, roots, admin];
         scene.change("shuffler", &[&addresses[..], &named[..]].concat());
         scene.change("client", &[&[addresses[0], addresses[2]][..], &[roots]].concat());
         scene
