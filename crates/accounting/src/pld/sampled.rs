@@ -8,6 +8,7 @@
 
 use super::compose::power_of_two;
 use super::{HalfCurve, LossLattice};
+use crate::numerics::elementary::{exp, exp_m1, ln_1p};
 use crate::numerics::normal;
 
 /// Values below it are charged as infinite losses.
@@ -44,10 +45,10 @@ impl Pair {
     /// negative `q·(e^y − 1)` is off by U of it, which counts e^−ln.
     fn loss(self, x: f64) -> (f64, f64) {
         let Self { rate, mu } = self;
-        let ln = |sign: f64| (rate * (mu * (sign * x - 0.5 * mu)).exp_m1()).ln_1p();
+        let ln = |sign: f64| ln_1p(rate * exp_m1(mu * (sign * x - 0.5 * mu)));
         let (high, low) = (ln(1.0), ln(-1.0));
-        let exponents = mu * (x + mu) * (high.exp_m1() + rate).min(1.0);
-        (high - low, 16.0 * U * (high.abs() + low.abs() + exponents + rate * (-low).exp()))
+        let exponents = mu * (x + mu) * (exp_m1(high) + rate).min(1.0);
+        (high - low, 16.0 * U * (high.abs() + low.abs() + exponents + rate * exp(-low)))
     }
 
     /// P(X > x), or with `sign` −1 Q(X > x), to a few units of roundoff.
@@ -92,7 +93,7 @@ impl Pair {
     fn delta_upper(self, epsilon: f64) -> f64 {
         let (low, high) = self.bracket(epsilon);
         let (of_p, of_q) = (self.above(low, 1.0), self.above(high, -1.0));
-        (of_p - epsilon.exp() * of_q * (1.0 - 64.0 * U) + 64.0 * U * of_p).clamp(0.0, 1.0)
+        (of_p - exp(epsilon) * of_q * (1.0 - 64.0 * U) + 64.0 * U * of_p).clamp(0.0, 1.0)
     }
 }
 
