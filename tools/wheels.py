@@ -77,7 +77,7 @@ def source() -> None:
 
 def check_wheel(wheel: Path) -> None:
     """Tags, README and bill of materials."""
-    if not re.fullmatch(r"shuffledp-[^-]+-cp310-abi3-(manylinux_2_17_x86_64\.manylinux2014_x86_64|musllinux_1_2_x86_64)\.whl", wheel.name):
+    if not re.fullmatch(r"shuffledp-[^-]+-cp310-abi3-(manylinux_2_17_x86_64\.manylinux2014_x86_64|manylinux2014_x86_64\.manylinux_2_17_x86_64|musllinux_1_2_x86_64)\.whl", wheel.name):
         raise SystemExit(f"{wheel.name}: not an abi3 wheel for manylinux2014 or musllinux")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
