@@ -52,7 +52,7 @@ Solvable = Literal["local_epsilon", "sigma", "rounds", "clients", "sampled", "ch
 class _Optional(TypedDict, total=False):
     # Clients drawn each round, afresh, without replacement, hidden from the server.
     sampled: Optional[Count]
-    # Probability that a client decides, on its own, to speak in a round.
+    # Probability that a client decides, on its own, to participate in a round.
     check_in: Optional[float]
     # Probability that a client who checked in is not heard.
     drop_out: Optional[float]

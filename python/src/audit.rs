@@ -136,9 +136,9 @@ pub(crate) struct AuditFinding {
     measured_epsilon_lower: f64,
     /// Measured rounds on each of the two datasets.
     rounds_per_dataset: u64,
-    /// How often the test was right about the dataset that it speaks for.
+    /// How often the test was right about the dataset that it indicates.
     true_positives: u64,
-    /// How often it spoke for it although the other was real.
+    /// How often it indicated it although the other was real.
     false_positives: u64,
     /// Was it the order of the batch that gave most away?
     by_order: bool,

@@ -72,7 +72,7 @@ fn more_of_anything_that_leaks_is_not_less() {
     }
 }
 
-/// At k = n another theorem speaks: it costs a spare client or two, and nothing else; of Gaussian
+/// At k = n another theorem applies: it costs a spare client or two, and nothing else; of Gaussian
 /// noise, whose spares are far more, it is only asked that all are not better than all but one.
 #[test]
 fn all_but_one_is_next_to_all() {

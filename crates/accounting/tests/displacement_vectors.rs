@@ -17,7 +17,7 @@ use shuffledp_accounting::scheme::{Mechanism, Question, RandomizerSpec, Round, S
 /// large the bound is.
 const COST: f64 = 0.003;
 
-/// The same where all speak: a few dozen clients are charged in blocks of one, two, four, …
+/// The same where all participate: a few dozen clients are charged in blocks of one, two, four, …
 const COST_OF_BLOCKS: f64 = 0.4;
 
 /// The digits that a sum is printed with.
@@ -154,7 +154,7 @@ fn one_bit_randomizers() {
             assert!(value <= 1.092_471_139_333_577e-7 * (1.0 + 1e-4), "{value:e}");
             continue;
         }
-        // Few clients who all speak: the blanket's pair may be the better one.
+        // Few clients who all participate: the blanket's pair may be the better one.
         let is_shuffle = row.scheme.fixed_size() == Some(row.scheme.clients());
         let pair = upper::two_level(&row.scheme, local_epsilon, 0.5).unwrap();
         if is_shuffle && pair.delta_upper(row.t.ln()) < row.delta {

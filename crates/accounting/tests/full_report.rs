@@ -189,7 +189,7 @@ fn extreme_questions_have_sound_answers() {
     }
 }
 
-/// More rounds, more speakers of a fixed population and a larger δ move the bound the way they
+/// More rounds, more participants of a fixed population and a larger δ move the bound the way they
 /// must, but for its rounding.
 #[test]
 fn grows_with_rounds_and_speakers() {

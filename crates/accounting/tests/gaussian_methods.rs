@@ -135,8 +135,8 @@ fn sampling_pays_in_the_proven_bound() {
     let local = revealed_renyi(mu, 1.0, order);
     let sampled = LocalCurve::subsampled(mu, 60_000, 600).epsilon(order).unwrap();
     assert!(sampled < 5e-4 * local, "{sampled} against {local}");
-    // At check-in the number of speakers is nearly certain, and so is the value nearly that of the
-    // sample.
+    // At check-in the number of participants is nearly certain, and so is the value nearly that of
+    // the sample.
     for order in [2.0, 3.0, 10.0] {
         let sampled = LocalCurve::subsampled(mu, 60_000, 600).epsilon(order).unwrap();
         let check_in = LocalCurve::check_in(mu, 60_000, 0.01).epsilon(order).unwrap();

@@ -137,7 +137,7 @@ fn the_exported_distribution_bounds_what_is_asked() {
     }
     let randomizer = RandomizerSpec::new(Mechanism::Approximate { local_epsilon: 1.0, local_delta: 1e-9 }).unwrap();
     accountant.compose(Round { randomizer, ..round() }, 1).unwrap();
-    // A twentieth of the clients speaks: so much of the δ0 is mass at infinity.
+    // A twentieth of the clients participates: so much of the δ0 is mass at infinity.
     assert!(accountant.loss_distribution().unwrap().infinity >= loss.infinity + 0.05e-9);
 }
 

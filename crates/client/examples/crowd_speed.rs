@@ -1,8 +1,8 @@
 //! How fast a simulated crowd seals and sends:
 //! `cargo run --release -p shuffledp-client --example crowd_speed [CLIENTS]`.
 //!
-//! Everybody speaks; gradients of a linear model with 7,850 weights. The shuffler at the other end
-//! keeps reports in memory, so that the figure is the clients' own.
+//! Everybody participates; gradients of a linear model with 7,850 weights. The shuffler at the
+//! other end keeps reports in memory, so that the figure is the clients' own.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -34,8 +34,8 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// accountants to compute at the edge of what floats can tell apart, asks for it.
 const LEAST_LOCAL_EPSILON: f64 = 1e-6;
 
-/// The same for the probability to speak: a client that is asked every second speaks once in thirty
-/// years.
+/// The same for the probability to participate: a client that is asked every second participates
+/// once in thirty years.
 const LEAST_RATE: f64 = 1e-9;
 
 impl Assignment {
@@ -80,7 +80,7 @@ impl Assignment {
         self.cost
     }
 
-    /// Decides whether to speak. Rounded down: at most the task's rate.
+    /// Decides whether to participate. Rounded down: at most the task's rate.
     pub(crate) fn coin(&self) -> Coin {
         Coin::at_most(self.task.check_in_rate)
     }

@@ -47,11 +47,11 @@ pub struct Crowd {
     /// Everybody's, because everybody is offered every round.
     ledger: Ledger,
     last: Option<RoundContext>,
-    /// In how many rounds each of them spoke.
+    /// In how many rounds each of them participated.
     spoken: Vec<u32>,
 }
 
-/// A round of a crowd. Only a simulation can know how many spoke.
+/// A round of a crowd. Only a simulation can know how many participated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CrowdRound {
     /// Which one.
@@ -161,7 +161,7 @@ impl Crowd {
         &self.ledger
     }
 
-    /// In how many rounds each of them spoke.
+    /// In how many rounds each of them participated.
     pub fn spoken(&self) -> &[u32] {
         &self.spoken
     }
@@ -369,7 +369,7 @@ impl Work {
     }
 }
 
-/// The closure speaks learning's errors.
+/// The closure returns learning's errors.
 fn refused(error: ClientError) -> LearningError {
     match error {
         ClientError::Learning(error) => error,

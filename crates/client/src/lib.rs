@@ -14,10 +14,10 @@
 //! # Who sees what
 //!
 //! Every client fetches every round, the shuffler's keys and the model, whether or not it will
-//! speak: the server cannot tell from that. A client that does not speak sends nothing. So the
-//! *shuffler*, and whoever watches its line, learns who spoke in which round; it is trusted not to
-//! tell the server. There is no cover traffic. Nothing that this crate logs or prints says whether
-//! the client spoke, except [`Status`], which is read from its own disk.
+//! participate: the server cannot tell from that. A client that does not participate sends nothing.
+//! So the *shuffler*, and whoever watches its line, learns who participated in which round; it is
+//! trusted not to tell the server. There is no cover traffic. Nothing that this crate logs or
+//! prints says whether the client participated, except [`Status`], which is read from its own disk.
 
 mod assignment;
 mod config;

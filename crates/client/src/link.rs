@@ -105,8 +105,8 @@ impl Link {
     }
 
     /// The inputs of a round: the shuffler's keys and the weights. Every client asks for both,
-    /// whether or not it will speak: who fetches only what it needs tells the server whether it
-    /// needed it.
+    /// whether or not it will participate: who fetches only what it needs tells the server whether
+    /// it needed it.
     pub(crate) async fn round_needs(&self, round: &RoundOffer) -> Result<(ShufflerKeys, Vec<f32>)> {
         let url = join(&self.assignment.task().shuffler_url, paths::KEYS);
         let signed = get(&self.http, &url, "the shuffler's keys", Signed::<ShufflerKeys>::max_len()).await?;

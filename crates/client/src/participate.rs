@@ -145,7 +145,7 @@ impl Client {
     /// Settles the report on its way, if there is one; then looks for a new round, decides in it,
     /// and waits until its report is settled. One thing after the other, for tests and
     /// demonstrations: who polls only when its report is acknowledged shows the server that it
-    /// spoke. [`run`](crate::run()) does not wait.
+    /// participated. [`run`](crate::run()) does not wait.
     pub async fn step(&mut self, shutdown: &Shutdown) -> Result<Step> {
         if !self.outbox.settle(shutdown).await? {
             return Ok(Step::Stopped);

@@ -19,8 +19,8 @@ pub struct Status {
     pub rounds_offered: u64,
     /// Rounds in which it made a report.
     pub rounds_spoken: u64,
-    /// At least ε if the shuffler works together with the server, had it spoken in every round: the
-    /// local ε of all rounds added up.
+    /// At least ε if the shuffler works together with the server, had it participated in every
+    /// round: the local ε of all rounds added up.
     #[serde(with = "shuffledp_learning::unbounded")]
     pub collusion_epsilon: f64,
     /// Whether a report waits for its acknowledgement.

@@ -214,7 +214,7 @@ async fn stopped_while_sending_the_report_waits_on_the_disk() {
     assert_eq!(distinct(&world.take_reports()), 1);
 }
 
-/// Whether a client speaks does not show in what it fetches.
+/// Whether a client participates does not show in what it fetches.
 #[tokio::test]
 async fn who_stays_silent_fetches_the_same() {
     let (world, folder) = (World::new(|task| task.check_in_rate = 0.5).await, folder());

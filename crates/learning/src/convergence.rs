@@ -15,7 +15,7 @@
 //!
 //! - The constants are kept; the theorem is printed as O(DG·ln T/√T).
 //! - Lemma 8 bounds E‖ḡ‖² by ‖∇F‖² + (variance of one randomizer)/k and so forgets that *who*
-//!   speaks is random. What it states is nevertheless right: given the sample, ‖mean of k
+//!   participates is random. What it states is nevertheless right: given the sample, ‖mean of k
 //!   gradients‖ ≤ the longest gradient, and the randomizers' noise adds its variance/k. So
 //!   G² = L₂² + V/k, with L₂ the longest gradient there can be.
 //! - V is the exact largest variance of our randomizers, not the paper's c·d·L²((e^ε0+1)/(e^ε0−1))²

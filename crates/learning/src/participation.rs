@@ -21,8 +21,9 @@ pub(crate) fn public_seed(seed: u64, round: u64) -> PublicSeed {
     public
 }
 
-/// The clients that are heard in a round, in a uniformly random order. A shuffled order of speakers
-/// is a shuffled batch of reports: nothing else is left for a simulated shuffler to do.
+/// The clients that are heard in a round, in a uniformly random order. A shuffled order of
+/// participants is a shuffled batch of reports: nothing else is left for a simulated shuffler to
+/// do.
 pub fn participants(scheme: &Scheme, seed: u64, round: u64) -> Vec<u64> {
     let mut rng = SimulationRng::named([seed, WHO_SPEAKS, round, 0]);
     let clients = scheme.clients();
@@ -32,7 +33,7 @@ pub fn participants(scheme: &Scheme, seed: u64, round: u64) -> Vec<u64> {
             sample::without_replacement(clients, sampled, &mut rng).into_iter().collect()
         }
         Participation::CheckIn { rate, drop_out } => {
-            // Each flips a coin of its own; those that decided to speak may still be lost.
+            // Each flips a coin of its own; those that decided to participate may still be lost.
             let (comes, lost) = (Coin::at_most(rate), Coin::at_most(drop_out));
             (0..clients)
                 .filter(|_| comes.flip(&mut rng))

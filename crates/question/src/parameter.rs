@@ -7,9 +7,9 @@ pub enum Parameter {
     Clients,
     /// How many of them are drawn each round.
     Sampled,
-    /// Probability that a client speaks.
+    /// Probability that a client participates.
     CheckIn,
-    /// Probability that one who speaks is not heard.
+    /// Probability that one who participates is not heard.
     DropOut,
     /// Which randomizer.
     Randomizer,

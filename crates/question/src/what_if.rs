@@ -55,7 +55,7 @@ fn best(asked: Asked) -> Option<Bound> {
 fn half_the_clients(question: &Question) -> Option<Question> {
     let (scheme, clients) = (question.scheme(), question.scheme().clients() / 2);
     let participation = match scheme.participation() {
-        // As many speak as before, if there are so many.
+        // As many participate as before, if there are so many.
         Participation::FixedSize { sampled } if sampled > clients => return None,
         other => other,
     };

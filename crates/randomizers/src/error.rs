@@ -41,7 +41,7 @@ pub enum RandomizerError {
         /// The reason it gave.
         reason: String,
     },
-    /// The parameters are not such as accounting can speak about.
+    /// The parameters are not such as accounting can describe.
     #[error(transparent)]
     Accounting(#[from] AccountingError),
 }

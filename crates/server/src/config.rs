@@ -60,12 +60,12 @@ pub struct TaskConfig {
     /// Decides the first weights.
     #[serde(default = "one")]
     pub seed: u64,
-    /// n: honest clients that are there in every round at the least, whoever speaks. Privacy is
-    /// accounted for with this number, never with how many came.
+    /// n: honest clients that are there in every round at the least, whoever participates. Privacy
+    /// is accounted for with this number, never with how many came.
     pub clients: u64,
-    /// Probability that a client speaks in a round.
+    /// Probability that a client participates in a round.
     pub check_in_rate: f64,
-    /// Probability that one who speaks is not heard.
+    /// Probability that one who participates is not heard.
     #[serde(default)]
     pub drop_out: f64,
     /// How many rounds, unless the budget ends the task before.

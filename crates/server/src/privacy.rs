@@ -84,11 +84,11 @@ fn assumptions(plan: &Plan) -> Vec<String> {
     vec![
         format!("at least {} honest clients are offered every round, whoever else sends reports", task.clients),
         format!(
-            "each of them speaks in a round with probability at most {}, by a coin of its own that nobody else sees; who downloads \
-             tasks and models says nothing about it",
+            "each of them participates in a round with probability at most {}, decided by a coin of its own that nobody \
+             else sees and that downloads of tasks and models do not reveal",
             task.check_in_rate
         ),
-        format!("reports are lost with one probability, at least {}, whatever they say and whoever sent them", task.drop_out),
+        format!("every report is lost with the same probability, at least {}, independent of its content and sender", task.drop_out),
         "the shuffler permutes, forgets who sent what and does not collude with the server; if it does, local_epsilon is what is left"
             .to_owned(),
         "every client randomizes its report as the task says".to_owned(),

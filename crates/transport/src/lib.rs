@@ -1,4 +1,4 @@
-//! HTTP over TLS as the services speak it: serving with limits, asking with given roots, stopping
+//! HTTP over TLS as the services use it: serving with limits, asking with given roots, stopping
 //! without loss.
 //!
 //! This room knows nothing of reports. Shuffler, server and client share it so that one rule holds

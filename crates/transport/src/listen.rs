@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub struct ListenConfig {
     /// Address and port; port 0 takes any free one.
     pub address: SocketAddr,
-    /// PEM files. Without them plain HTTP is spoken, and only on loopback.
+    /// PEM files. Without them plain HTTP is used, and only on loopback.
     pub tls: Option<TlsFiles>,
     /// Plain HTTP on an address that others reach: only where something in front ends TLS.
     #[serde(default)]

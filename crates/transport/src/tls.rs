@@ -47,7 +47,7 @@ pub(crate) fn client_config(roots: &[PathBuf]) -> Result<ClientConfig, Transport
     let mut config = if roots.is_empty() {
         match builder()?.with_platform_verifier() {
             Ok(config) => config.with_no_client_auth(),
-            // A machine without roots can still speak to itself. With an empty store every https://
+            // A machine without roots can still talk to itself. With an empty store every https://
             // is refused, none let through.
             Err(error) => {
                 tracing::warn!(%error, "this machine has no root certificates: https:// needs `roots`");

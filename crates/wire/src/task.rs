@@ -27,7 +27,7 @@ pub struct Task {
     pub clip: f32,
     /// How many honest clients the accounting assumes.
     pub clients: u64,
-    /// With which probability a client speaks in a round.
+    /// With which probability a client participates in a round.
     pub check_in_rate: f64,
     /// With which probability a report is lost, at the least and the same for all: the accounting
     /// lowers the rate by it. 0 is always safe.

@@ -233,7 +233,7 @@ class ShuffleStrategy(Strategy):  # type: ignore[misc]
         except (ValueError, TypeError, EOFError):
             return None
         right = frames.ndim == 2 and frames.shape[1] == self.task.randomizer.frame_len
-        # A node cannot speak for more clients than it hosts.
+        # A node cannot participate for more clients than it hosts.
         right = right and frames.dtype == numpy.uint8 and len(frames) <= self.task.cohort
         return frames if right else None
 

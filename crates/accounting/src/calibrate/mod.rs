@@ -91,7 +91,7 @@ pub enum Calibration {
 /// use shuffledp_accounting::calibrate::{Calibration, Goal, Unknown, calibrate};
 /// use shuffledp_accounting::scheme::{Question, RandomizerSpec, Round, Scheme};
 ///
-/// // A thousand of a million clients speak. How many rounds may there be?
+/// // A thousand of a million clients participate. How many rounds may there be?
 /// let round = Round { scheme: Scheme::subsampled(1_000_000, 1_000)?, randomizer: RandomizerSpec::any(2.0)? };
 /// let question = Question::new(round, 1)?;
 /// let Calibration::Solved(solved) = calibrate(&question, Unknown::Rounds, &Goal::new(0.2, 1e-8))? else { panic!() };

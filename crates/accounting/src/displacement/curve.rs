@@ -104,8 +104,9 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Of a round in which about `present` of `population` clients speak, where the victim's two
-    /// records and any two records have these profiles. Divergences below `floor` do not matter.
+    /// Of a round in which about `present` of `population` clients participate, where the victim's
+    /// two records and any two records have these profiles. Divergences below `floor` do not
+    /// matter.
     pub(crate) fn of(
         of_victim: &LocalProfile,
         profile: &LocalProfile,

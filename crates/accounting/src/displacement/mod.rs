@@ -1,9 +1,9 @@
 //! Displacement: the client whom the victim displaced is its hiding place.
 //!
-//! Of n clients k speak. Draw k *others*, and let the victim, if it speaks, take the place of one
-//! of them. Then every report but one has the same law under both hypotheses, and that one is
-//! compared with the report of the client who is silent instead. The divergence of a round is
-//! `E[((1−k/n)(1−t) + (1/n)·ΣG)₊]` with independent *slots* G, and whatever law is above every
+//! Of n clients k participate. Draw k *others*, and let the victim, if it participates, take the
+//! place of one of them. Then every report but one has the same law under both hypotheses, and that
+//! one is compared with the report of the client who is silent instead. The divergence of a round
+//! is `E[((1−k/n)(1−t) + (1/n)·ΣG)₊]` with independent *slots* G, and whatever law is above every
 //! possible slot in convex order gives a bound. `docs/theory/displacement.md` has the proofs.
 //!
 //! | module | what it holds |
@@ -62,17 +62,17 @@ pub(crate) enum Known {
 /// As [`upper::MAX_LOCAL_EPSILON`], for Gaussian noise: sensitivity over standard deviation.
 const MAX_MU: f64 = 30.0;
 
-/// Populations of plain shuffles and check-ins are taken for one in which so many speak, at the
-/// most: revealing the reports of others is post-processing undone, so fewer clients are an upper
-/// bound.
+/// Populations of plain shuffles and check-ins are taken for one in which so many participate, at
+/// the most: revealing the reports of others is post-processing undone, so fewer clients are an
+/// upper bound.
 const MOST_PRESENT: f64 = 1e10;
 
 /// A spare costs e^ε0 clients or so. Among more than this many times as many, that is nothing next
 /// to what clones and blankets cost.
 const MANY_SPARES: f64 = 1e3;
 
-/// Where fewer than this times e^ε0 speak, it is so unlikely that any report hides another that
-/// displacement does not help, but for the sampling, which is accounted for by itself.
+/// Where fewer than this times e^ε0 participate, it is so unlikely that any report hides another
+/// that displacement does not help, but for the sampling, which is accounted for by itself.
 const FEWEST_HIDDEN: f64 = 1e-3;
 
 /// From this ratio 2/σ on, single reports are larger than all others together, and a rough lattice
@@ -150,7 +150,7 @@ pub(crate) struct Displacement {
     of_victim: LocalProfile,
     scheme: Scheme,
     fineness: Fineness,
-    /// The pair that dominates without a spare client, where all may speak.
+    /// The pair that dominates without a spare client, where all may participate.
     pair: Option<LinearPair>,
 }
 
@@ -240,8 +240,8 @@ impl Displacement {
             let lattice = cache::lattice::<Up>(pair, self.fineness.losses, composed::resolution(floor));
             Rounds::new(vec![(lattice, 1)])
         });
-        // A victim who speaks with probability ρ is compared with itself otherwise; in a sample of
-        // fixed size the divergence is at most ρ·δ(1 + (t−1)/ρ).
+        // A victim who participates with probability ρ is compared with itself otherwise; in a
+        // sample of fixed size the divergence is at most ρ·δ(1 + (t−1)/ρ).
         let stretched = if self.scheme.check_in_rate().is_none() { speaks } else { 1.0 };
         let cap = |excess: f64| {
             let in_sample = excess / stretched * (1.0 - 1e-15);
@@ -355,12 +355,12 @@ impl Displacement {
 }
 
 /// The scheme that is computed: the same, but for populations in which more than [`MOST_PRESENT`]
-/// speak.
+/// participate.
 pub(crate) fn computable(scheme: &Scheme) -> Result<Scheme> {
     with_present_at_most(scheme, MOST_PRESENT)
 }
 
-/// The same scheme with so many clients that about `most` speak, if there are more of them. A
+/// The same scheme with so many clients that about `most` participate, if there are more of them. A
 /// sample of fixed size stays as it is.
 fn with_present_at_most(scheme: &Scheme, most: f64) -> Result<Scheme> {
     let clients = |rate: f64| (most / rate).min(scheme.clients() as f64) as u64;
@@ -373,7 +373,7 @@ fn with_present_at_most(scheme: &Scheme, most: f64) -> Result<Scheme> {
     }
 }
 
-/// At least the probability that the victim speaks.
+/// At least the probability that the victim participates.
 pub(crate) fn speaks(scheme: &Scheme) -> f64 {
     match (scheme.fixed_size(), scheme.check_in_rate()) {
         (_, Some(rate)) => rate,

@@ -80,7 +80,7 @@ const SLACK: f64 = 64.0 * f64::EPSILON;
 pub(super) const MASS_ERROR: f64 = 4e-12;
 
 impl Terms {
-    /// Theorem 1: `sampled` of `clients` speak, not all of them.
+    /// Theorem 1: `sampled` of `clients` participate, not all of them.
     pub(crate) fn sampled(clients: u64, sampled: u64) -> Self {
         let term = Term { weight: 1.0, slots: SlotCount::Fixed(sampled), population: clients };
         Self { terms: vec![term], local: 0.0, linear: 0.0 }
@@ -116,8 +116,8 @@ impl Terms {
         Self { terms: vec![term], local: all_come(clients, rate) + exp(ln_cut), linear: 0.0 }
     }
 
-    /// Theorem 2: everybody speaks, or everybody checks in at this rate. A client that stays away
-    /// is a spare too: absence is a report that everybody may send.
+    /// Theorem 2: everybody participates, or everybody checks in at this rate. A client that stays
+    /// away is a spare too: absence is a report that everybody may send.
     ///
     /// `U_m ≤ γL_m + (1−γ+γδ')U_(m−1) + γδ'(U_(m−1) + t − 1)` from `U_0 ≤ δ(t)`, unrolled until
     /// what is left has weight e^`ln_cut`. L_m does not increase with m, so a block of them is

@@ -16,12 +16,12 @@ use crate::scheme::{LocalGuarantee, Question};
 const COARSE: f64 = 1e14;
 
 /// Upper-bounds the Rényi divergence, at any order λ > 1, of a randomizer with local divergence
-/// `μ²λ/2` whose victim speaks with probability `rate`, if the server *saw who spoke*:
+/// `μ²λ/2` whose victim participates with probability `rate`, if the server *saw who participated*:
 /// `ln(1 − γ + γ·e^(λ(λ−1)μ²/2))/(λ−1)`.
 ///
-/// Rényi divergence's exponential is jointly convex, and revealing the speakers is the finer view;
-/// the others' reports have the same law under both hypotheses. At rate 1 this is `μ²λ/2`, Mironov
-/// 2017, Corollary 3. **Direction: up.**
+/// Rényi divergence's exponential is jointly convex, and revealing the participants is the finer
+/// view; the others' reports have the same law under both hypotheses. At rate 1 this is `μ²λ/2`,
+/// Mironov 2017, Corollary 3. **Direction: up.**
 pub fn revealed_renyi(mu: f64, rate: f64, order: f64) -> f64 {
     // Where μ² underflows, the smallest normal float is more than what was lost.
     let whole = 0.5 * mu * mu * order * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE;
@@ -51,7 +51,7 @@ pub fn revealed_renyi(mu: f64, rate: f64, order: f64) -> f64 {
 /// **Direction: up.**
 pub struct LocalCurve {
     mu: f64,
-    /// The probability that the victim speaks.
+    /// The probability that the victim participates.
     rate: f64,
     /// At least `√E[(k/n)²]`: the rate itself for a fixed `k`.
     root_square: f64,
@@ -60,13 +60,13 @@ pub struct LocalCurve {
 }
 
 impl LocalCurve {
-    /// A random set of `sampled` of `clients` speaks.
+    /// A random set of `sampled` of `clients` participates.
     pub fn subsampled(mu: f64, clients: u64, sampled: u64) -> Self {
         let rate = rate_up(sampled, clients);
         Self { mu, rate, root_square: rate, expected: None }
     }
 
-    /// Each of `clients` speaks with probability `rate`.
+    /// Each of `clients` participates with probability `rate`.
     pub fn check_in(mu: f64, clients: u64, rate: f64) -> Self {
         let clients = clients as f64;
         let square = rate * rate + rate * (1.0 - rate) / clients;

@@ -40,7 +40,7 @@ impl PairRound {
         Ok(Self { mu, profile, scheme: displacement::computable(scheme)?, fineness })
     }
 
-    /// The victim is one of the reports, so the pair needs no spare client, whoever speaks.
+    /// The victim is one of the reports, so the pair needs no spare client, whoever participates.
     fn terms(&self) -> Terms {
         let clients = self.scheme.clients();
         match (self.scheme.fixed_size(), self.scheme.check_in_rate()) {

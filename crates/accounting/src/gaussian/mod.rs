@@ -2,7 +2,7 @@
 //! to norm `C`.
 //!
 //! Replacing a record moves it by up to `2C`, so everything depends on `s = μ² = (2/σ)²` and on who
-//! speaks.
+//! participates.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -97,17 +97,17 @@ impl PairMoments {
         })
     }
 
-    /// All `clients` speak.
+    /// All `clients` participate.
     pub fn shuffle(mu: f64, clients: u64) -> Option<Self> {
         Self::new(mu, clients, Speakers::Fixed(clients))
     }
 
-    /// A random set of `sampled` of `clients` speaks.
+    /// A random set of `sampled` of `clients` participates.
     pub fn subsampled(mu: f64, clients: u64, sampled: u64) -> Option<Self> {
         Self::new(mu, clients, Speakers::Fixed(sampled.min(clients)))
     }
 
-    /// Each of `clients` speaks with probability `rate`.
+    /// Each of `clients` participates with probability `rate`.
     pub fn check_in(mu: f64, clients: u64, rate: f64) -> Option<Self> {
         if rate > 0.0 && rate <= 1.0 { Self::new(mu, clients, Speakers::CheckIn(rate)) } else { None }
     }

@@ -37,11 +37,11 @@ use std::cell::RefCell;
 ///    Arnold 2011, 5.B.1), so `Σw_i²x_i²/(Σw_ix_i)² ≤ Σw_i²/(Σw_i)²`; and their joint share `Σπ_i`
 ///    has not grown. `ρ` is the first times the square of the second. ∎
 ///
-/// Mixing over the number of speakers keeps the inequality, so it holds at check-in too.
+/// Mixing over the number of participants keeps the inequality, so it holds at check-in too.
 ///
 /// **Between integers**, `(λ−1)D_λ` is convex in λ in either direction (Hölder) and zero at λ = 1;
 /// the line through the neighbouring integers' values of the *first* direction is above both.
-/// Beyond [`MAX_MOMENT_ORDER`] the divergence is bounded as if the server saw who spoke.
+/// Beyond [`MAX_MOMENT_ORDER`] the divergence is bounded as if the server saw who participated.
 ///
 /// **Direction: up**, from upper bounds on the moments.
 pub struct PairCurve {

@@ -2,7 +2,7 @@
 //! Gaussian pair.
 //!
 //! With `w = exp(N(−s/2, s))` the likelihood ratio of one report, S the sum of `w − 1` over those
-//! who speak and n clients, the pair has `V = P/Q = 1 + S/n`, so
+//! that participate and n clients, the pair has `V = P/Q = 1 + S/n`, so
 //!
 //! - `H_t(P‖Q) = E(V − t)₊ = (1/n)·E(S − n(t−1))₊`;
 //! - `H_t(Q‖P) = E(1 − tV)₊ = (t/n)·E(−S − n(1−1/t))₊`.

@@ -89,8 +89,8 @@ pub(super) struct RoundRatio {
 impl RoundRatio {
     /// The ratio, with each report told in one of the ways that tell most.
     ///
-    /// Fixed sizes have a slot for each speaker. At check-in each client has one, which is empty
-    /// unless it comes: what is seen of the number of speakers is in X already.
+    /// Fixed sizes have a slot for each participant. At check-in each client has one, which is
+    /// empty unless it comes: what is seen of the number of participants is in X already.
     fn best(scheme: &Scheme, report: &Report) -> Result<Vec<Self>> {
         if scheme.clients() > MAX_CLIENTS {
             return Err(AccountingError::not_applicable(format!("there are more than {MAX_CLIENTS} clients")));

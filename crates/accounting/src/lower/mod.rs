@@ -195,8 +195,8 @@ const FEWER_ROUNDS: u64 = 8;
 /// seen from the record that everybody else holds. `edge` takes a threshold to one that reports
 /// have, at or above it.
 ///
-/// For many speakers the variance of the likelihood ratio decides which threshold tells most. Where
-/// ones are rare that is no longer so.
+/// For many participants the variance of the likelihood ratio decides which threshold tells most.
+/// Where ones are rare that is no longer so.
 fn gaussian_bits(question: &Question, mu: f64, edge: impl Fn(f64) -> f64) -> Result<Box<dyn Analysis>> {
     let probabilities = |threshold: f64| (normal::upper_tail(threshold), normal::upper_tail(threshold - mu));
     let telling = |threshold: f64| {
@@ -257,7 +257,7 @@ fn share_of_diameter(question: &Question) -> f64 {
     }
 }
 
-/// About how many clients speak. Chooses bits; nothing rests on it.
+/// About how many clients participate. Chooses bits; nothing rests on it.
 fn expected_speakers(scheme: &Scheme) -> f64 {
     let clients = scheme.clients() as f64;
     scheme.fixed_size().map_or_else(|| clients * scheme.check_in_rate().unwrap_or(1.0), |size| size as f64)

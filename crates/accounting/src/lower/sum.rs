@@ -1,10 +1,10 @@
 //! The likelihood ratio of a whole round: `1 + X/n`, X a sum of independent lattice laws, one for
-//! each speaker.
+//! each participant.
 //!
 //! Masses are wanted from below, so everything that is not known for sure is subtracted: rounding,
 //! what a window leaves outside, frequencies that are not computed. The transform of one report is
 //! summed directly at the few frequencies that matter to the sum of many, so neither time nor error
-//! grows with the number of speakers as a convolution's would.
+//! grows with the number of participants as a convolution's would.
 
 use super::blocks::{Blocks, Kernel};
 use super::lattice_law::LatticeLaw;

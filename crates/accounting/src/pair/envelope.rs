@@ -3,11 +3,11 @@
 //!
 //! The other clients' bits are all there is to know, divergences are jointly convex, and each other
 //! client enters both hypotheses linearly with the same law: so the worst others hold bits, h of
-//! them a 1. With everyone speaking the count of ones is
-//! `Bin(h,1−p) + Bin(n−1−h,p) + Bern(victim)`. With k of n speaking, k−1 others are surely in and
-//! the last slot is the victim with probability γ = k/n, else another client whose bit is 1 with
-//! probability m' ∈ {p, 1−p}. Flipping all bits exchanges the directions, h and K−h, and the two
-//! m': one direction over all h and both m' covers both. The pointwise maximum of hockey-stick
+//! them a 1. With everyone participating the count of ones is
+//! `Bin(h,1−p) + Bin(n−1−h,p) + Bern(victim)`. With k of n participating, k−1 others are surely in
+//! and the last slot is the victim with probability γ = k/n, else another client whose bit is 1
+//! with probability m' ∈ {p, 1−p}. Flipping all bits exchanges the directions, h and K−h, and the
+//! two m': one direction over all h and both m' covers both. The pointwise maximum of hockey-stick
 //! curves is a hockey-stick curve, and *that* is composed: the worst h may change from round to
 //! round. Proofs: `docs/theory/binary.md`.
 
@@ -19,17 +19,18 @@ use crate::pld::{Curve, LossLattice, power_of_two};
 use crate::scheme::Scheme;
 use rayon::prelude::*;
 
-/// More clients than this may not speak: windows would be long enough for their rounding to show.
+/// More clients than this may not participate: windows would be long enough for their rounding to
+/// show.
 const MAX_SPEAKING: u64 = 1_000_000;
 
-/// Outcomes that are looked at for one number of speaking clients, or for all sizes of a check-in
-/// together. Beyond it, neighbouring datasets are put together.
+/// Outcomes that are looked at for one number of participating clients, or for all sizes of a
+/// check-in together. Beyond it, neighbouring datasets are put together.
 pub(crate) const OUTCOMES: f64 = 1e7;
 
 /// The same for a sketch: costs some 1e-3 of ε.
 pub(crate) const FEW_OUTCOMES: f64 = 5e5;
 
-/// From here on, many speak.
+/// From here on, many participate.
 const MANY: f64 = 20_000.0;
 
 /// Lattice points to a standard deviation of the loss.
@@ -60,14 +61,15 @@ impl Bit {
 }
 
 /// How many datasets are scanned: each has a window of outcomes, and as many points of the curve as
-/// are typical. Where many speak, putting datasets together costs little, and fewer are looked at.
+/// are typical. Where many participate, putting datasets together costs little, and fewer are
+/// looked at.
 fn affordable_scans(speaking: u64, p: f64, outcomes: f64) -> f64 {
     let outcomes = outcomes / (speaking as f64 / MANY).max(1.0);
     outcomes / (2.0 * binary_sum::reach(speaking, p, LN_CUT) + 2000.0) + 100.0
 }
 
-/// A number of speaking clients, the probability that the victim is one of them, how likely this
-/// size is, and how many datasets of it to scan.
+/// A number of participating clients, the probability that the victim is one of them, how likely
+/// this size is, and how many datasets of it to scan.
 struct Size {
     speaking: u64,
     presence: f64,
@@ -105,8 +107,8 @@ pub(crate) fn curve(scheme: &Scheme, local_epsilon: f64, blanket: &LossLattice, 
     let most = sizes.iter().map(|size| size.speaking).max().unwrap_or(0);
     let (error, cut) = (relative_error(most, p), 8.0 * exp(LN_CUT));
     deltas.iter_mut().for_each(|delta| *delta = *delta * (1.0 + error) + cut);
-    // Every dataset is below the blanket's curve as well, and where few of many clients speak that
-    // is the lower one.
+    // Every dataset is below the blanket's curve as well, and where few of many clients participate
+    // that is the lower one.
     let other = blanket.curve_upper(spacing, -points, deltas.len());
     deltas.iter_mut().zip(other).for_each(|(delta, other)| *delta = delta.min(other));
     Ok(Curve { spacing, first: -points, deltas, loss_error: 1e-12 * greatest })
@@ -125,8 +127,8 @@ pub fn delta_upper(scheme: &Scheme, local_epsilon: f64, epsilon: f64) -> Result<
     Ok(delta * (1.0 + relative_error(most, bit.p)) + 8.0 * exp(LN_CUT))
 }
 
-/// The pointwise maximum over the datasets, for one number of speaking clients, at the increasing
-/// points e^ε − 1 of `excesses`.
+/// The pointwise maximum over the datasets, for one number of participating clients, at the
+/// increasing points e^ε − 1 of `excesses`.
 fn worst_of_size(size: &Size, bit: Bit, excesses: &[f64]) -> Vec<f64> {
     let p = bit.p;
     let others = size.speaking.saturating_sub(1);
@@ -207,9 +209,9 @@ fn raise_to_hockey_sticks(sum: &BinarySum, slot: Slot, excesses: &[f64], worst: 
     }
 }
 
-/// How many may speak, and with what probability. At check-in, sizes are taken in blocks: all but
-/// the smallest number of others are revealed, and the victim is as likely to be there as in the
-/// largest.
+/// How many may participate, and with what probability. At check-in, sizes are taken in blocks: all
+/// but the smallest number of others are revealed, and the victim is as likely to be there as in
+/// the largest.
 fn sizes(scheme: &Scheme, p: f64, outcomes: f64) -> Result<Vec<Size>> {
     let clients = scheme.clients();
     let Some(rate) = scheme.check_in_rate() else {
@@ -248,7 +250,8 @@ fn too_many<T>() -> Result<T> {
     ))
 }
 
-/// Refuses, in no time, a scheme in which more clients speak on average than may ever speak.
+/// Refuses, in no time, a scheme in which more clients participate on average than may ever
+/// participate.
 pub(crate) fn check_size(scheme: &Scheme) -> Result<()> {
     let rate = scheme.check_in_rate().unwrap_or(1.0);
     let average = scheme.fixed_size().unwrap_or(scheme.clients()) as f64 * rate;

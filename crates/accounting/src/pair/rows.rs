@@ -63,7 +63,7 @@ impl Resolution {
     /// Costs a few 1e-5 of ε, and cuts off 1e-30.
     pub(crate) const FINE: Self = Self { ln_cut: -69.0, block: 6e-5, level: 0.01, points: POINTS };
 
-    /// Costs some 1e-3 of ε, and a tenth of the time where many speak.
+    /// Costs some 1e-3 of ε, and a tenth of the time where many participate.
     pub(crate) const ROUGH: Self = Self { ln_cut: -69.0, block: 2e-3, level: 0.1, points: POINTS / 8.0 };
 
     /// The same with windows so wide that what they cut off is little next to `mass`, the share of

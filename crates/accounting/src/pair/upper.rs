@@ -12,9 +12,9 @@ pub(crate) const MAX_LOCAL_EPSILON: f64 = 32.0;
 /// The pair that dominates a randomizer whose density takes two values of ratio `E = e^ε0`, the
 /// higher on a set of blanket measure `q ≤ 1/2` whatever the input.
 ///
-/// The privacy blanket γω = inf_x R_x has γ = 1/(1+(E−1)q); of k speaking clients N ~ Bin(k, γ)
-/// draw from it, and each such draw is in the victim's first high set, its second, or neither, with
-/// probabilities (q, q, 1−2q). At check-in, absence is a symbol that everyone may send: the
+/// The privacy blanket γω = inf_x R_x has γ = 1/(1+(E−1)q); of k participating clients N ~ Bin(k,
+/// γ) draw from it, and each such draw is in the victim's first high set, its second, or neither,
+/// with probabilities (q, q, 1−2q). At check-in, absence is a symbol that everyone may send: the
 /// randomizer stays two-level over all n clients with γ' = rγ+1−r and γ'q' = rγq.
 pub fn two_level(scheme: &Scheme, local_epsilon: f64, high_mass: f64) -> Result<LinearPair> {
     let (_, e_minus_1) = exponentials(local_epsilon)?;
@@ -84,8 +84,8 @@ fn computable(scheme: &Scheme, signal: f64) -> Result<Scheme> {
 /// (number of trials, probability that a trial is a heard client, density of the victim not being
 /// among them).
 ///
-/// Fixed size: k clients surely speak, and the victim is not one of them with probability 1 − k/n.
-/// Check-in: all n clients are trials, heard at rate r; an unheard one is a neutral outcome of
+/// Fixed size: k clients surely participate, and the victim is not one of them with probability 1 −
+/// k/n. Check-in: all n clients are trials, heard at rate r; an unheard one is a neutral outcome of
 /// weight 1/n.
 pub(super) fn trials(scheme: &Scheme) -> (u64, f64, f64) {
     match (scheme.fixed_size(), scheme.check_in_rate()) {

@@ -11,7 +11,7 @@ pub(super) fn pure_epsilon(question: &Question) -> Result<f64> {
     })
 }
 
-/// (k, n) where a fixed number of clients speaks.
+/// (k, n) where a fixed number of clients participates.
 pub(super) fn fixed_size(question: &Question) -> Result<(u64, u64)> {
     let scheme = question.scheme();
     match scheme.fixed_size() {
@@ -22,7 +22,7 @@ pub(super) fn fixed_size(question: &Question) -> Result<(u64, u64)> {
     }
 }
 
-/// n where all clients speak.
+/// n where all clients participate.
 pub(super) fn everyone(question: &Question) -> Result<u64> {
     let (sampled, clients) = fixed_size(question)?;
     if sampled == clients {
@@ -34,7 +34,7 @@ pub(super) fn everyone(question: &Question) -> Result<u64> {
     }
 }
 
-/// (k, n) where a proper subset of fixed size speaks.
+/// (k, n) where a proper subset of fixed size participates.
 pub(super) fn proper_subset(question: &Question) -> Result<(u64, u64)> {
     let (sampled, clients) = fixed_size(question)?;
     if sampled < clients {

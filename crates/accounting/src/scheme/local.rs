@@ -313,7 +313,7 @@ mod tests {
             };
             assert!(bound(1e-6) <= 0.0);
             // What a client loses with δ0 is lost: k/n of it at the least, all of it where
-            // everybody speaks.
+            // everybody participates.
             assert!(bound(1e-13) > 0.0);
         }
     }

@@ -25,7 +25,7 @@ pub use top_set::TopSetSize;
 use crate::error::{AccountingError, Result, require};
 use serde::{Deserialize, Serialize};
 
-/// One round: who speaks, and through which randomizer.
+/// One round: who participates, and through which randomizer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// The clients that participate.

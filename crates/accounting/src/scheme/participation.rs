@@ -10,25 +10,26 @@ pub const MAX_COUNT: u64 = 1 << 53;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Participation {
-    /// All clients speak.
+    /// All clients participate.
     Everyone,
     /// A uniformly random set of this size, drawn afresh each round without replacement, hidden
     /// from the server.
     FixedSize {
-        /// How many speak.
+        /// How many participate.
         sampled: u64,
     },
-    /// Each client independently decides to speak; the server sees only how many came.
+    /// Each client independently decides to participate; the server sees only how many came.
     CheckIn {
-        /// Probability that a client decides to speak.
+        /// Probability that a client decides to participate.
         rate: f64,
-        /// Probability that one who decided to speak is not heard. Must not depend on the data, and
-        /// be equal for all.
+        /// Probability that one who decided to participate is not heard. Must not depend on the
+        /// data, and be equal for all.
         drop_out: f64,
     },
 }
 
-/// A population of honest clients and who of them speaks in a round. Validated at construction.
+/// A population of honest clients and which of them participate in a round. Validated at
+/// construction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RawScheme")]
 pub struct Scheme {
@@ -70,17 +71,17 @@ impl Scheme {
         Ok(Self { clients, participation })
     }
 
-    /// All `clients` speak.
+    /// All `clients` participate.
     pub fn shuffle(clients: u64) -> Result<Self> {
         Self::new(clients, Participation::Everyone)
     }
 
-    /// `sampled` of `clients` speak.
+    /// `sampled` of `clients` participate.
     pub fn subsampled(clients: u64, sampled: u64) -> Result<Self> {
         Self::new(clients, Participation::FixedSize { sampled })
     }
 
-    /// Each of `clients` speaks with probability `rate·(1 − drop_out)`.
+    /// Each of `clients` participates with probability `rate·(1 − drop_out)`.
     pub fn check_in(clients: u64, rate: f64, drop_out: f64) -> Result<Self> {
         Self::new(clients, Participation::CheckIn { rate, drop_out })
     }
@@ -95,7 +96,7 @@ impl Scheme {
         self.participation
     }
 
-    /// How many speak, where that is a fixed number: `None` for check-in.
+    /// How many participate, where that is a fixed number: `None` for check-in.
     pub fn fixed_size(&self) -> Option<u64> {
         match self.participation {
             Participation::Everyone => Some(self.clients),

@@ -19,7 +19,7 @@ pub(crate) fn calls_direct(draws: &Draws<'_>, top: f64, points: &[f64]) -> Vec<f
     let (one, count) = match draws.number {
         Number::Fixed(count) => (Masses { first: law.first, masses: law.masses.clone(), excess: law.excess }, count),
         Number::Thinned { draws, rate } => (Masses::thinned(law, rate), draws),
-        // Not needed: numbers of speakers are mixed for laws that are bounded.
+        // Not needed: numbers of participants are mixed for laws that are bounded.
         Number::Mixed(_) => return vec![f64::INFINITY; points.len()],
     };
     let limits = Limits { spacing: law.spacing, lowest: -one.reach(), highest: (top / law.spacing).ceil() as i64 };

@@ -55,7 +55,7 @@ pub(crate) fn calls_with_jumps(
     points: &[f64],
 ) -> Vec<f64> {
     let (Number::Fixed(_) | Number::Thinned { .. }, Some(last)) = (number, points.last()) else {
-        // Not needed: numbers of speakers are mixed for laws that are bounded.
+        // Not needed: numbers of participants are mixed for laws that are bounded.
         return vec![f64::INFINITY; points.len()];
     };
     let (draws, rate) = (number.most(), number.rate());

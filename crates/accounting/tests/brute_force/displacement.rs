@@ -116,7 +116,7 @@ impl Closest {
     }
 }
 
-/// Every way to speak: all, k of n for every k, check-in with and without drop-out, often and
+/// Every way to participate: all, k of n for every k, check-in with and without drop-out, often and
 /// rarely.
 fn schemes(clients: u64) -> Vec<Scheme> {
     let mut schemes = vec![

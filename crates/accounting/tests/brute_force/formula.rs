@@ -45,8 +45,8 @@ fn local_epsilon(round: &Round) -> f64 {
     }
 }
 
-/// The mixture of `pair(k)` over the number `k ~ Bin(clients, rate)` of speakers, which the server
-/// sees.
+/// The mixture of `pair(k)` over the number `k ~ Bin(clients, rate)` of participants, which the
+/// server sees.
 pub(crate) fn mixed_over_speakers(clients: u64, rate: f64, pair: impl Fn(u64) -> Experiment) -> Experiment {
     let mut mixture = Experiment::default();
     for k in 0..=clients {
@@ -72,7 +72,7 @@ pub(crate) fn two_level_pair(local_epsilon: f64, high_mass: f64, speakers: u64, 
     })
 }
 
-/// `a`, `b` each `e^(−ε0)/2` of the speakers; density `1 − rate + rate·κ(E·a + b)/speakers`,
+/// `a`, `b` each `e^(−ε0)/2` of the participants; density `1 − rate + rate·κ(E·a + b)/speakers`,
 /// `κ = 2E/(E + 1)`.
 pub(crate) fn any_ldp_pair(local_epsilon: f64, speakers: u64, rate: f64) -> Experiment {
     let e = local_epsilon.exp();
@@ -80,8 +80,8 @@ pub(crate) fn any_ldp_pair(local_epsilon: f64, speakers: u64, rate: f64) -> Expe
 }
 
 /// The clone pair whose two clones each have probability `clone`; density
-/// `1 − rate + rate·(E·a + b)/((E + 1)·clone)` per speaker. `clone = e^(−ε0)/2` is proven for all
-/// ε0-LDP randomizers.
+/// `1 − rate + rate·(E·a + b)/((E + 1)·clone)` per participant. `clone = e^(−ε0)/2` is proven for
+/// all ε0-LDP randomizers.
 pub(crate) fn clone_pair(e: f64, clone: f64, speakers: u64, rate: f64) -> Experiment {
     let kappa = 1.0 / ((e + 1.0) * clone);
     linear_pair([clone, clone, 0.0, (1.0 - 2.0 * clone).max(0.0)], speakers, rate, |[a, b, _]| {

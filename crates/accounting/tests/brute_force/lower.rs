@@ -198,8 +198,8 @@ fn binary_response_subsampled_is_dominated() {
                 let heard = rate * (1.0 - drop_out);
                 for epsilon in epsilons(local_epsilon) {
                     let exact = worst_bits(local_epsilon, &scheme, epsilon);
-                    // A mixture of hockey-sticks: one number for each count of speakers, weighted
-                    // by its probability.
+                    // A mixture of hockey-sticks: one number for each count of participants,
+                    // weighted by its probability.
                     let mixed = mixed_over_speakers(clients, heard, |k| {
                         Experiment::new([vec![binary_delta(local_epsilon, clients, k, epsilon)], vec![0.0]])
                     });

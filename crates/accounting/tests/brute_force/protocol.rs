@@ -86,8 +86,8 @@ pub(crate) fn heard_sets(scheme: &Scheme) -> Vec<f64> {
             }
         }
         Participation::CheckIn { rate, drop_out } => {
-            // Two coins for each client: it decides to speak, and if it did, its message is lost or
-            // not.
+            // Two coins for each client: it decides to participate, and if it did, its message is
+            // lost or not.
             for decided in 0..all {
                 let speakers = decided.count_ones();
                 let decision = rate.powi(speakers as i32) * (1.0 - rate).powi((clients - speakers) as i32);

@@ -112,7 +112,7 @@ fn catches_pairs_made_wrong_on_purpose() {
     assert!(caught(&shuffle, |e0| two_level_pair(e0, 0.1, 4, 1.0), three));
     // ε0 two per cent too small.
     assert!(caught(&shuffle, |e0| two_level_pair(0.98 * e0, 0.5, 4, 1.0), rr));
-    // All clients counted as a crowd, though only two of four speak.
+    // All clients counted as a crowd, though only two of four participate.
     assert!(caught(&subsampled, |e0| two_level_pair(e0, 0.5, 4, 0.5), rr));
     // A sampling rate below k/n.
     assert!(caught(&subsampled, |e0| two_level_pair(e0, 0.5, 2, 0.4), rr));

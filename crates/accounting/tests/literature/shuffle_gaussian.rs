@@ -91,7 +91,7 @@ fn theorem_1_at_the_papers_own_sensitivity_is_below_the_truth() {
 
 #[test]
 fn theorem_3_is_below_what_its_own_argument_gives_when_repaired() {
-    // Given k speakers the victim is among them with probability k/n; Theorem 2 at that rate,
+    // Given k participants the victim is among them with probability k/n; Theorem 2 at that rate,
     // averaged over k.
     let (clients, rate, mu, order) = (2000_u64, 0.1, 0.02, 30_u64);
     let published = {

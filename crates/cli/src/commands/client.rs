@@ -143,7 +143,7 @@ fn print_round(round: &CrowdRound, json: bool) -> Result<(), Failure> {
         late => format!(" ({late} not before the window closed)"),
     };
     output::print(&format!(
-        "round {round}: {spoke} of {clients} spoke, {acknowledged} acknowledged{late}, ε ≤ {} each, {:.1} s\n",
+        "round {round}: {spoke} of {clients} participated, {acknowledged} acknowledged{late}, ε ≤ {} each, {:.1} s\n",
         upper_bound(epsilon),
         sealing_seconds + sending_seconds
     ))

@@ -1,4 +1,4 @@
-//! The papers' algorithms: who speaks, and what is done to a gradient before it is sent.
+//! The papers' algorithms: who participates, and what is done to a gradient before it is sent.
 
 use super::blocks::{BlockNoise, Blocks, Hides};
 use crate::collect::{BlockMean, Frames, Plain, Sketch, SummedGaussian};
@@ -17,7 +17,7 @@ pub enum Algorithm {
     /// CLDP-SGD (Girgis et al. 2021, Algorithm 1): a sample of fixed size, each of which randomizes
     /// its clipped gradient.
     CldpSgd {
-        /// k, how many speak in a round.
+        /// k, how many participate in a round.
         sampled: u64,
         /// The randomizer that each client applies to its gradient.
         randomizer: ConfiguredRandomizer,
@@ -27,9 +27,9 @@ pub enum Algorithm {
     /// Shuffled check-in (Liew et al. 2022, Algorithm 1): each client flips a coin of its own. With
     /// `ldp-sgd` as the randomizer it is their LDP-SGD, with `gaussian` their federated DP-SGD.
     CheckIn {
-        /// Probability that a client decides to speak.
+        /// Probability that a client decides to participate.
         rate: f64,
-        /// Probability that one who decided to speak is not heard.
+        /// Probability that one who decided to participate is not heard.
         #[serde(default)]
         drop_out: f64,
         /// The randomizer that each client applies to its gradient.
@@ -53,7 +53,7 @@ pub enum Algorithm {
     },
     /// Gradients as they are: the reference.
     NoPrivacy {
-        /// How many speak in a round.
+        /// How many participate in a round.
         sampled: u64,
     },
 }

@@ -16,8 +16,8 @@ pub struct Metrics {
     /// How many training examples were held out and tested on, where it was not the test set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<u64>,
-    /// Mean loss of those who spoke in the last round, before its step. For people who look at a
-    /// simulation: no client reports it.
+    /// Mean loss of those who participated in the last round, before its step. For people who look
+    /// at a simulation: no client reports it.
     pub train_loss: f64,
     /// At least ε of the rounds so far.
     #[serde(with = "crate::unbounded")]

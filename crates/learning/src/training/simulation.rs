@@ -1,4 +1,4 @@
-//! A run in memory: who speaks → gradient → clip → randomize → shuffle → aggregate →
+//! A run in memory: who participates → gradient → clip → randomize → shuffle → aggregate →
 //! step → account.
 
 use super::algorithm::Reporting;
@@ -192,7 +192,7 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         };
         let heard = speakers.len() as u64;
         self.monitor.add(heard, self.scheme.clients());
-        // Nobody spoke: the loss that was heard of last stands.
+        // Nobody participated: the loss that was heard of last stands.
         let loss = if heard > 0 { loss / heard as f64 } else { self.last.loss };
         self.last = LastRound { participants: heard, loss };
         self.state.advance(estimate.as_deref(), &self.config.step, self.model.architecture())?;
@@ -250,8 +250,8 @@ impl<P: Clients, M: Model> Simulation<P, M> {
         })
     }
 
-    /// Gradient, clip, randomize, and add up what the shuffler would hand over: the speakers'
-    /// summed loss, and the estimated mean of their gradients if anybody spoke.
+    /// Gradient, clip, randomize, and add up what the shuffler would hand over: the participants'
+    /// summed loss, and the estimated mean of their gradients if anybody participated.
     fn hear<C: Collector>(&self, collector: &C, speakers: &[u64], round: u64) -> Result<(f64, Option<Vec<f64>>)> {
         let seed = self.config.seed;
         let gathered = self.model.fold_gradients(

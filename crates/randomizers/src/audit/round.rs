@@ -1,11 +1,11 @@
-//! One round, as it happens: who speaks, randomize, encode, shuffle, decode; and the likelihood
-//! ratio of what the server saw.
+//! One round, as it happens: who participates, randomize, encode, shuffle, decode; and the
+//! likelihood ratio of what the server saw.
 //!
 //! All others hold one input x0. Relative to a batch of k reports of x0, the batch `y` has density
-//! `1 − k/n + (1/n)·Σ_i p(y_i|x)/p(y_i|x0)` if the victim holds `x`: it speaks with probability
-//! k/n, given that k did (whether they were drawn or checked in), and its report is then at any of
-//! the k places. The quotient of the two densities is the likelihood ratio, and by Neyman and
-//! Pearson no test is better than a threshold on it.
+//! `1 − k/n + (1/n)·Σ_i p(y_i|x)/p(y_i|x0)` if the victim holds `x`: it participates with
+//! probability k/n, given that k did (whether they were drawn or checked in), and its report is
+//! then at any of the k places. The quotient of the two densities is the likelihood ratio, and by
+//! Neyman and Pearson no test is better than a threshold on it.
 
 use super::shuffled::Shuffle;
 use crate::error::Result;
@@ -106,7 +106,7 @@ impl<M: Likelihood, S: Shuffle> Room<'_, M, S> {
     }
 }
 
-/// Does the victim speak, and how many others do? The victim is client 0.
+/// Does the victim participate, and how many others do? The victim is client 0.
 fn speakers(scheme: &Scheme, rng: &mut dyn Randomness) -> (bool, u64) {
     match scheme.participation() {
         Participation::Everyone => (true, scheme.clients() - 1),

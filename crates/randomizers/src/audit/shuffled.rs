@@ -54,7 +54,7 @@ pub(super) fn positions<S: Shuffle, G: Generators>(
     Ok(shares)
 }
 
-/// How many speak, or about how many.
+/// How many participate, or about how many.
 fn typical_size(scheme: &Scheme) -> usize {
     let size = match scheme.participation() {
         Participation::Everyone => scheme.clients() as f64,

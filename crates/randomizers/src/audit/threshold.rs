@@ -41,7 +41,7 @@ impl Scores {
     }
 }
 
-/// Which dataset the event speaks for.
+/// The dataset that the event indicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     /// A score of at least the threshold: the first.
@@ -68,9 +68,9 @@ pub struct Measured {
     pub epsilon_lower: f64,
     /// Rounds on each dataset.
     pub rounds: u64,
-    /// How often the test was right about the dataset that it speaks for.
+    /// How often the test was right about the dataset that it indicates.
     pub true_positives: u64,
-    /// How often it spoke for it although the other was real.
+    /// How often it indicated it although the other was real.
     pub false_positives: u64,
     /// Was it the order of the batch that gave most away? After a uniform shuffle it gives nothing
     /// away.
@@ -116,8 +116,8 @@ impl Test {
     }
 }
 
-/// Scores of the dataset that the side speaks for and of the other, with the sign that makes large
-/// ones speak for it; falling.
+/// Scores of the dataset that the side indicates and of the other, with the sign that makes large
+/// ones indicate it; falling.
 fn oriented(side: Side, first: &[f32], second: &[f32]) -> (Vec<f32>, Vec<f32>) {
     let falling = |scores: &[f32], sign: f32| {
         let mut scores: Vec<f32> = scores.iter().map(|score| sign * score).collect();

@@ -1,7 +1,7 @@
 //! The server's endpoints.
 //!
 //! Everything that clients download is the same for all of them, public and cacheable, so that it
-//! can be served by others and everybody can take it whether they speak or not: who asks says
+//! can be served by others and everybody can take it whether they participate or not: who asks says
 //! nothing about who takes part.
 
 mod answers;

@@ -13,13 +13,14 @@ use crate::rdp::{Orders, RenyiAnalysis, RenyiCurve};
 use crate::scheme::Question;
 
 /// Orders above it are not tried by Approach 1, which needs all orders below for every number of
-/// speakers.
+/// participants.
 const MAX_ORDER: f64 = 128.0;
 
-/// The number of speakers is grouped into about so many blocks.
+/// The number of participants is grouped into about so many blocks.
 const BLOCKS: u64 = 32;
 
-/// `check-in-approach-1`: shuffle, convert, subsample as Rényi DP, mix over the number of speakers.
+/// `check-in-approach-1`: shuffle, convert, subsample as Rényi DP, mix over the number of
+/// participants.
 pub struct Approach1;
 
 /// `check-in-approach-2`: shuffle, subsample, convert, mix.
@@ -82,7 +83,7 @@ impl Method for Approach2 {
     }
 }
 
-/// Some numbers of speakers, how likely they are, and (ε, δ) of their shuffle.
+/// Some numbers of participants, how likely they are, and (ε, δ) of their shuffle.
 struct Block {
     probability: f64,
     epsilon: f64,

@@ -1,5 +1,5 @@
-//! Appendix B: a bound on the number of speakers, subsampling, no gain from shuffling; composed in
-//! two ways.
+//! Appendix B: a bound on the number of participants, subsampling, no gain from shuffling; composed
+//! in two ways.
 
 use super::super::dp_analysis::DpAnalysis;
 use super::super::{asked, gdp, kov15, subsampling};

@@ -54,8 +54,8 @@ impl RenyiCurve for Curve {
     }
 }
 
-/// Upper-bounds the Rényi divergence of one round in which `sampled` of `clients` speak, at an
-/// integer `order` of at least 2.
+/// Upper-bounds the Rényi divergence of one round in which `sampled` of `clients` participate, at
+/// an integer `order` of at least 2.
 ///
 /// With `E = e^ε0`, `γ = k/n`, `k̄ = ⌊(k−1)/(2E)⌋ + 1`:
 /// ```text

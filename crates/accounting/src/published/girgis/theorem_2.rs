@@ -86,8 +86,8 @@ struct Outcome {
 
 /// The law of the number of ones among `sampled` reports of 2-RR, and the ratio P/Q at each.
 ///
-/// Under Q all clients hold 0, under P one of them holds 1 and speaks with probability `γ = k/n`;
-/// with `E = e^ε0`, `p = 1/(E+1)`, `m ~ Bin(k, p)` under Q, and
+/// Under Q all clients hold 0, under P one of them holds 1 and participates with probability
+/// `γ = k/n`; with `E = e^ε0`, `p = 1/(E+1)`, `m ~ Bin(k, p)` under Q, and
 /// `P/Q = 1 + γ·((E²−1)/(kE))·(m − kp)`.
 pub struct TwoRrMoments {
     outcomes: Vec<Outcome>,

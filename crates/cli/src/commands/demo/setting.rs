@@ -65,7 +65,7 @@ impl Setting {
         question(self.clients, rounds)
     }
 
-    /// How many are expected to speak in a round.
+    /// How many are expected to participate in a round.
     pub(super) fn speakers(&self) -> f64 {
         CHECK_IN_RATE * self.clients as f64
     }

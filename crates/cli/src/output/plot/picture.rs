@@ -13,7 +13,7 @@ use shuffledp_report::{Axis, Plot, Scale, Series, Style};
 /// the smallest: what lies beyond would press the curves that matter flat.
 const FAR: f64 = 100.0;
 
-/// It leaves out what exceeds the answer by this factor wherever it speaks.
+/// It leaves out what exceeds the answer by this factor wherever it is drawn.
 const HOPELESS: f64 = 1000.0;
 
 /// It shows no smaller δ than this, unless all are smaller.

@@ -70,7 +70,7 @@ impl Trained<'_> {
         charged(self.config, &self.accountant)
     }
 
-    /// Rounds and who spoke in them, in a few words.
+    /// Rounds and who participated in them, in a few words.
     fn setting(&self) -> String {
         match self.charged() {
             Charged::Rounds(question) => words::question(&question, None),
