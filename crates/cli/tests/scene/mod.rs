@@ -48,11 +48,7 @@ impl Scene {
         let [server, shuffler] = free_ports();
         let scene = Self { folder, server: format!("https://127.0.0.1:{server}"), running: Vec::new() };
         let (server, shuffler) = (format!("127.0.0.1:{server}"), format!("127.0.0.1:{shuffler}"));
-        let addresses = [
-            ("127.0.0.1:8440", &server[..]),
-            ("127.0.0.1:8441", &shuffler[..]),
-            ("http://", "https://"),
-        ];
+        let addresses = [("127.0.0.1:8440", &server[..]), ("127.0.0.1:8441", &shuffler[..]), ("http://", "https://")];
         let admin = ("127.0.0.1:8451", "127.0.0.1:0");
         let roots = ("# roots = [\"ca.pem\"]", "roots = [\"../ca.pem\"]");
         let tls = ("# tls = {", "tls = {");
