@@ -123,11 +123,11 @@ fn leases(server: &Server) {
     let mut store = one.create(&context, &terms()).unwrap().unwrap();
     let mut other = two.create(&context, &RoundTerms { min_batch: 9, ..terms() }).unwrap().unwrap();
     assert_eq!(*other.record(), terms(), "the terms of the first hold");
-    assert_eq!((one.claim(&context).unwrap(), two.claim(&context).unwrap()), (Claim::Ours, Claim::Anothers));
+    assert_eq!((one.claim(&context).unwrap(), two.claim(&context).unwrap()), (Claim::Ours, Claim::Leased));
     assert_eq!(one.claim(&context).unwrap(), Claim::Ours, "renewed");
     // Whoever holds a lock on the lease is not waited for.
     server.query("leases", "UPDATE shuffledp_shuffler.leases SET until = clock_timestamp() - interval '1 second'");
-    assert_eq!((two.claim(&context).unwrap(), one.claim(&context).unwrap()), (Claim::Ours, Claim::Anothers));
+    assert_eq!((two.claim(&context).unwrap(), one.claim(&context).unwrap()), (Claim::Ours, Claim::Leased));
     // A round that ended short takes nothing from any replica.
     other.add(vec![report(1)]).unwrap();
     let seal = |store: &mut dyn RoundStore| store.seal(2, &mut FisherYates::from_operating_system().unwrap());

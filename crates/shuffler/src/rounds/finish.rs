@@ -60,7 +60,7 @@ async fn wait_for_turn(shared: &Shared, live: &Live) -> Result<bool> {
         match claim(shared, live).await? {
             Claim::Ours => return Ok(true),
             Claim::Over => return Ok(false),
-            Claim::Anothers => pause(shared, Duration::from_secs_f64(shared.config().poll_seconds)).await?,
+            Claim::Leased => pause(shared, Duration::from_secs_f64(shared.config().poll_seconds)).await?,
         }
     }
 }

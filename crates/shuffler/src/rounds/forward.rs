@@ -93,7 +93,7 @@ async fn lose_claim(shared: &Shared, live: &Live) {
         tokio::time::sleep(LEASE / 3).await;
         match claim(shared, live).await {
             Ok(Claim::Ours) => {}
-            Ok(Claim::Anothers | Claim::Over) => return,
+            Ok(Claim::Leased | Claim::Over) => return,
             Err(error) => tracing::debug!(%error, "a claim could not be renewed"),
         }
     }

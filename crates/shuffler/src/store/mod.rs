@@ -100,7 +100,7 @@ pub enum Claim {
     /// This process, for now.
     Ours,
     /// Another one.
-    Anothers,
+    Leased,
     /// Nobody: it is over.
     Over,
 }

@@ -194,7 +194,7 @@ impl Stores for PostgresStores {
                 return Ok(Claim::Ours);
             }
             let there = client.query_opt("SELECT FROM rounds WHERE context = $1", &[&&context[..]]).await?;
-            Ok(if there.is_some() { Claim::Anothers } else { Claim::Over })
+            Ok(if there.is_some() { Claim::Leased } else { Claim::Over })
         })
     }
 
