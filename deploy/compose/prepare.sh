@@ -33,7 +33,8 @@ for name in server shuffler; do
     chmod 600 $name/$name.key
     fill $name/$name.toml '^# tls = ' 'tls = '
     fill $name/$name.toml '^address = "127.0.0.1:' 'address = "0.0.0.0:'
-    # For whoever watches from within the network of the services.
+    # For operators, from within the network of the services: the same port for both.
+    sed -i '/^admin = /d' $name/$name.toml
     fill $name/$name.toml '^\[listen\]$' '[listen]\nadmin = "127.0.0.1:8449"'
     fill $name/$name.toml '^# roots = .*' 'roots = ["/ca.pem"]'
 done
