@@ -99,7 +99,7 @@ fn demo_plays_all_roles_and_leaves_a_page() {
     assert!(result.stdout.contains("ε ≤ ") && result.stdout.contains("local ε0 = 4"), "{result:?}");
     assert!(result.stderr.contains("wrote report.html"), "{result:?}");
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-    assert!(page.contains("<svg") && page.contains("check-in-theorem-2") && page.contains("What each party saw"));
+    assert!(page.contains("<svg") && page.contains("check-in-theorem-2") && page.contains("The view of each party"));
     assert!(page.contains("shuffledp demo --clients 800 --rounds 2"), "the page does not say how it came about");
     for level in ["no privacy (", "chance (10 %)", "2 bytes each, 224 when sealed", "1,000 weights"] {
         assert!(page.contains(level), "the page does not say {level}");
