@@ -90,7 +90,7 @@ def of_rust(path: str, text: str) -> Iterator[Finding]:
             if kind in ("///", "//!") and before != kind and OPENING.match(body):
                 yield Finding("opening", path, number, f"begins with {body.split()[0]!r}")
             yield from words(path, number, re.sub(r"`[^`]*`", "", body))
-            if len(line) > COMMENT_COLUMNS and not body.startswith("|"):
+            if len(line) > COMMENT_COLUMNS and not body.startswith(("|", ">>>")):
                 yield Finding("comments", path, number, f"{len(line)} characters; wrap at {COMMENT_COLUMNS}")
         before = kind
 

@@ -24,11 +24,13 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// earlier rounds showed. What the accountant is told (how many clients, which ε0, whether there is
 /// a next round) may not.
 ///
-/// >>> import shuffledp >>> accountant = shuffledp.Accountant() >>> training =
-/// dict(clients=1_000_000, sampled=1000, randomizer="ldp-sgd", local_epsilon=2) >>>
-/// round(accountant.compose(**training, count=100_000).epsilon(1e-8), 5) 0.10951 >>>
-/// round(accountant.compose(clients=1_000_000, randomizer="krr", categories=16,
-/// local_epsilon=1).epsilon(1e-8), 5) 0.10954
+/// >>> import shuffledp
+/// >>> accountant = shuffledp.Accountant()
+/// >>> training = dict(clients=1_000_000, sampled=1000, randomizer="ldp-sgd", local_epsilon=2)
+/// >>> round(accountant.compose(**training, count=100_000).epsilon(1e-8), 5)
+/// 0.10951
+/// >>> round(accountant.compose(clients=1_000_000, randomizer="krr", categories=16, local_epsilon=1).epsilon(1e-8), 5)
+/// 0.10954
 ///
 /// What composes returns the accountant itself. To keep within a budget, ask before each round:
 ///
@@ -179,8 +181,9 @@ impl Accountant {
     /// How many more such rounds fit, so that ε at `delta` stays at most `epsilon`: the next one
     /// would exceed it. No more than 2^20 are looked for.
     ///
-    /// >>> import shuffledp >>> shuffledp.Accountant().rounds_left(epsilon=0.5, delta=1e-6,
-    /// clients=60_000, sampled=600, local_epsilon=1) 73048
+    /// >>> import shuffledp
+    /// >>> shuffledp.Accountant().rounds_left(epsilon=0.5, delta=1e-6, clients=60_000, sampled=600, local_epsilon=1)
+    /// 73048
     #[pyo3(
         signature = (*, epsilon, delta, **round),
         text_signature = "($self, *, epsilon, delta, clients, sampled=None, check_in=None, drop_out=None, randomizer=None, local_epsilon=None, local_delta=None, sigma=None, sensitivity=None, categories=None, dimension=None, share=None, profile=None)"

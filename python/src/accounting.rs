@@ -35,14 +35,15 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// A thousand of a million clients participate in each of 100,000 rounds, with any randomizer with
 /// local ε = 2:
 ///
-/// >>> import shuffledp >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000,
-/// local_epsilon=2, rounds=100_000, delta=1e-8), 5) 0.13755
+/// >>> import shuffledp
+/// >>> round(shuffledp.epsilon(clients=1_000_000, sampled=1000, local_epsilon=2, rounds=100_000, delta=1e-8), 5)
+/// 0.13755
 ///
 /// Of a randomizer that has no name here its local privacy profile is enough: points (ε, δ) that no
 /// two of its inputs exceed, from ε = 0 on.
 ///
-/// >>> profile = [(0, 0.3), (0.5, 0.1), (1, 0.02), (2, 0)] >>>
-/// round(shuffledp.epsilon(clients=10_000, randomizer="profile", profile=profile, delta=1e-6), 5)
+/// >>> profile = [(0, 0.3), (0.5, 0.1), (1, 0.02), (2, 0)]
+/// >>> round(shuffledp.epsilon(clients=10_000, randomizer="profile", profile=profile, delta=1e-6), 5)
 /// 0.03303
 ///
 /// Where nothing bounds it, it is infinite or an error, never a smaller number:
@@ -294,9 +295,10 @@ impl Answer {
 
     /// A paragraph for a privacy review or a paper, in Markdown.
     ///
-    /// >>> import shuffledp >>> answer = shuffledp.explain(clients=10_000, local_epsilon=1,
-    /// rounds=10, delta=1e-6) >>> answer.statement().startswith("**Privacy.** The protocol has 10
-    /// rounds, in each of which all 10,000 clients participate") True
+    /// >>> import shuffledp
+    /// >>> answer = shuffledp.explain(clients=10_000, local_epsilon=1, rounds=10, delta=1e-6)
+    /// >>> answer.statement().startswith("**Privacy.** The protocol has 10 rounds, in each of which all 10,000 clients participate")
+    /// True
     fn statement(&self) -> String {
         Statement::of(&self.outcome).markdown()
     }

@@ -23,12 +23,15 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 ///
 /// How many rounds fit into ε = 0.2, if a thousand of a million clients participate in each?
 ///
-/// >>> import shuffledp >>> found = shuffledp.calibrate( ...     solve="rounds",
-/// target_epsilon=0.2, delta=1e-8, clients=1_000_000, sampled=1000, local_epsilon=2 ... ) >>>
-/// found.value, found.next_value, found.epsilon <= 0.2 < found.next_epsilon (204629, 204630, True)
+/// >>> import shuffledp
+/// >>> found = shuffledp.calibrate(
+/// ...     solve="rounds", target_epsilon=0.2, delta=1e-8, clients=1_000_000, sampled=1000, local_epsilon=2
+/// ... )
+/// >>> found.value, found.next_value, found.epsilon <= 0.2 < found.next_epsilon
+/// (204629, 204630, True)
 ///
-/// >>> shuffledp.calibrate(solve="clients", target_epsilon=1e-9, delta=1e-8, local_epsilon=2,
-/// rounds=1000)  # doctest: +ELLIPSIS Traceback (most recent call last):
+/// >>> shuffledp.calibrate(solve="clients", target_epsilon=1e-9, delta=1e-8, local_epsilon=2, rounds=1000)  # doctest: +ELLIPSIS
+/// Traceback (most recent call last):
 ///     ...
 /// shuffledp.NoAnswerError: no clients meets ε ≤ 1e-9 at δ = 1e-8: the best is ε ≤ ...
 #[pyfunction]

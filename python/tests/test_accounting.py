@@ -27,8 +27,10 @@ def test_what_is_not_a_count_is_refused(clients):
 def test_wrong_types_and_unknown_names_are_type_errors():
     with pytest.raises(TypeError, match="clients must be a whole number, not str"):
         shuffledp.epsilon(clients="many", local_epsilon=1, delta=1e-6)
-    with pytest.raises(TypeError, match="local_epsilon must be a number, not list"):
-        shuffledp.epsilon(clients=10, local_epsilon=[1], delta=1e-6)
+    with pytest.raises(TypeError, match="local_epsilon must be a number, not dict"):
+        shuffledp.epsilon(clients=10, local_epsilon={}, delta=1e-6)
+    with pytest.raises(TypeError, match="clients"):
+        shuffledp.epsilon(local_epsilon=1, delta=1e-6)
     with pytest.raises(TypeError, match="unexpected keyword argument 'local_epsilom'"):
         shuffledp.epsilon(clients=10, local_epsilom=1, delta=1e-6)
     with pytest.raises(TypeError, match="delta"):
@@ -40,7 +42,6 @@ def test_wrong_types_and_unknown_names_are_type_errors():
 @pytest.mark.parametrize(
     "wrong, words",
     [
-        (dict(local_epsilon=1), "clients is missing"),
         (dict(clients=10), "randomizer any needs local_epsilon"),
         (dict(clients=10, randomizer="rappor", local_epsilon=1), "'rappor' is not a randomizer; use one of any, rr, "),
         (dict(clients=10, sampled=5, check_in=0.5, local_epsilon=1), "sampled cannot be used with check_in"),
@@ -102,7 +103,7 @@ def test_bounds_are_a_list_and_a_frame():
     assert rigorous == shuffledp.epsilon(delta=1e-6, rounds=5, **ROUND)
     assert frame[frame["standing"] == "lower"]["value"].max() <= rigorous
     assert all(bound.citation for bound in bounds)
-    assert "<td>displacement-any-pld</td>" in bounds._repr_html_()
+    assert "<code>displacement-any-pld</code>" in bounds._repr_html_()
 
 
 def test_an_answer_shows_what_it_is():

@@ -11,10 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Every report takes the next of 2^64 independent streams, so a batch holds what as many single
 /// calls would have given, on any number of threads.
 ///
-/// >>> import numpy >>> from shuffledp.randomizers import Krr, SimulationRng >>> krr =
-/// Krr(local_epsilon=1.0, categories=8) >>> one, two = SimulationRng(7), SimulationRng(7) >>>
-/// krr.randomize_batch(numpy.arange(4), rng=one).tolist() ==
-/// [krr.randomize(i, rng=two) for i in range(4)] True
+/// >>> import numpy
+/// >>> from shuffledp.randomizers import Krr, SimulationRng
+/// >>> krr = Krr(local_epsilon=1.0, categories=8)
+/// >>> one, two = SimulationRng(7), SimulationRng(7)
+/// >>> krr.randomize_batch(numpy.arange(4), rng=one).tolist() == [krr.randomize(i, rng=two) for i in range(4)]
+/// True
 ///
 /// `position` is the number of reports that were drawn before. A pickle carries it, so a copy goes
 /// on where the original was: processes that work side by side need a seed each, or they draw the
