@@ -35,7 +35,7 @@ WORDS = {
 MARKDOWN_COLUMNS = 100
 COMMENT_COLUMNS = 120
 # Pages that programs write.
-GENERATED = ("docs/gallery/", "docs/python-api.md", "bench/accounting/README.md", "bench/training/linear.md")
+GENERATED = ("docs/gallery/", "docs/python-api.md", "bench/services/README.md", "bench/accounting/README.md", "bench/training/linear.md")
 
 RULES = {
     "opening": "a doc comment begins with what the item is or does, not with a question",
