@@ -32,7 +32,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> round(accountant.compose(clients=1_000_000, randomizer="krr", categories=16, local_epsilon=1).epsilon(1e-8), 5)
 /// 0.10954
 ///
-/// What composes returns the accountant itself. To keep within a budget, ask before each round:
+/// Methods that compose return the accountant itself. To keep within a budget, ask before each round:
 ///
 /// >>> accountant.would_exceed(epsilon=0.11, delta=1e-8, **training)
 /// False

@@ -87,7 +87,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// What `work` says, and if there is no connection or no answer in time.
+    /// The error of `work`; or if there is no connection or no answer in time.
     pub fn run<T, E: From<PostgresError>>(
         &self,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, E>,
@@ -123,7 +123,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// What `work` says, and as [`run`](Self::run). Then nothing has changed, unless the connection
+    /// The error of `work`, and as [`run`](Self::run). Then nothing has changed, unless the connection
     /// broke at the commit.
     pub fn serializable<T, E: From<PostgresError>>(
         &self,

@@ -90,7 +90,7 @@ impl House {
     ///
     /// # Errors
     ///
-    /// What no room on the disk will mend.
+    /// A problem that more room on the disk does not solve.
     pub(crate) fn try_open(&self) -> Result<Option<&Open>> {
         if let Some(open) = self.open.get() {
             return Ok(Some(open));

@@ -36,7 +36,7 @@ fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
 }
 
 /// The same numbers in two dimensions, the first of them the clients: a single vector is one row.
-/// What lies in C order is not copied.
+/// An array in C order is not copied.
 fn in_rows<'py>(name: &str, value: &Bound<'py, PyAny>, is_batch: bool) -> PyResult<Bound<'py, PyAny>> {
     let Ok(array) = value.cast::<PyUntypedArray>() else { return Ok(value.clone()) };
     let shape = array.shape();

@@ -59,6 +59,8 @@ impl Transforms {
 
 impl Fourier {
     fn new(length: usize) -> Self {
+        // Stages of other radices do not exist: the transform would be wrong in silence.
+        assert!(matches!(length >> length.trailing_zeros(), 1 | 3), "no transform of length {length}");
         Self { length, twiddles: (0..length).map(|k| twiddle(k, length)).collect() }
     }
 
@@ -261,6 +263,13 @@ mod tests {
     }
 
     const LENGTHS: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 48, 64, 96, 384, 512];
+
+    /// A length without stages of its own must not give a wrong answer in silence.
+    #[test]
+    #[should_panic(expected = "no transform of length 10")]
+    fn other_lengths_are_refused() {
+        Fourier::new(10);
+    }
 
     #[test]
     fn transforms_are_what_the_definition_says() {

@@ -61,7 +61,7 @@ impl SqliteMemory {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     pub(super) fn finish(&self, context: &[u8; 32]) -> Result<()> {
         self.connection().execute("INSERT OR IGNORE INTO finished VALUES (?1)", [context])?;
         Ok(())

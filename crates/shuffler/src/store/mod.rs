@@ -124,7 +124,7 @@ pub trait RoundStore: Send {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn maintain(&mut self) -> Result<()>;
 
     /// Counts, and if there are at least `min_batch` and the recorded minimum, fixes id and order:
@@ -140,7 +140,7 @@ pub trait RoundStore: Send {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn sealed(&self) -> Result<Option<SealedBatch>>;
 
     /// Shows the digests of all reports, in any order. A store that does not show them has its
@@ -148,7 +148,7 @@ pub trait RoundStore: Send {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn digests(&self, visit: &mut dyn FnMut(&[u8; 32])) -> Result<()> {
         let _ = visit;
         Ok(())
@@ -159,7 +159,7 @@ pub trait RoundStore: Send {
     ///
     /// # Errors
     ///
-    /// What storage says, and if there is no batch.
+    /// If storage fails, or there is no batch.
     fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()>;
 }
 
@@ -183,7 +183,7 @@ pub trait Stores: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn claim(&self, _context: &RoundContext) -> Result<Claim> {
         Ok(Claim::Ours)
     }
@@ -192,7 +192,7 @@ pub trait Stores: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn create(&self, context: &RoundContext, record: &RoundTerms) -> Result<Option<Box<dyn RoundStore>>>;
 
     /// Stores that an earlier process left behind, or that another one uses. What was finished and
@@ -201,7 +201,7 @@ pub trait Stores: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn unfinished(&self) -> Result<Vec<Box<dyn RoundStore>>>;
 
     /// How many stores were set aside because they are damaged.
@@ -213,7 +213,7 @@ pub trait Stores: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What storage says. Before the context is remembered the store is intact.
+    /// If storage fails. Before the context is remembered the store is intact.
     fn finish(&self, context: &RoundContext, store: Box<dyn RoundStore>) -> Result<()>;
 }
 
@@ -224,35 +224,35 @@ pub trait Memory: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn is_finished(&self, context: &[u8; 32]) -> Result<bool>;
 
     /// Remembers that a server has this task.
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn know(&self, server: &[u8; 32], task: &TaskHash) -> Result<()>;
 
     /// The tasks that a server was known to have.
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn tasks(&self, server: &[u8; 32]) -> Result<Vec<TaskHash>>;
 
     /// Since when a key is the newest, in milliseconds since 1970: `now` if it was not known.
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn active_since(&self, public: &[u8; 32], now: u64) -> Result<u64>;
 
     /// Since when a key is retired, in milliseconds since 1970: `now` if it was not known.
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     fn retired_since(&self, public: &[u8; 32], now: u64) -> Result<u64>;
 }
 

@@ -83,7 +83,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// What storage says.
+    /// If storage fails.
     pub fn in_memory(record: &RoundTerms) -> Result<Self> {
         let witness = Arc::new(NoWitness);
         Self::of(Database::create(Path::new(":memory:"), record, witness.clone())?, None, witness)
